@@ -1,0 +1,113 @@
+// Profiles: everything about a kernel that its running time depends on, counted; no time in it.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "orrery/base/quantity.h"
+#include "orrery/base/result.h"
+#include "orrery/graph/dtype.h"
+#include "orrery/kernel/program.h"
+#include "orrery/machine/machine.h"
+
+namespace orrery::kernel {
+
+// A profile is the common currency of kernels that we generate and kernels that we only know from outside
+// (cuBLAS, cuDNN, PyTorch): `kernel/` derives the profile of a program, `library/` states the profile of a library
+// kernel, and `cost/` and `device/` turn profiles into time and read nothing else. "Count first, cost second": a
+// profile has bytes, instructions and steps; rates and latencies are the machine's.
+//
+// The picture: a launch has `units` of work (tiles) of one or more kinds, spread over `ctas` thread blocks, of which
+// `ctas_per_sm` fit on an SM. A unit runs its phases one after the other; a phase is `trips` equal trips:
+//
+//     bf16 GEMM 4096^3, tile 128x256, 132 persistent CTAs:
+//     units 512, phases:  main loop  trips 64  tensor 4.2 MFLOP, shared read 80 KiB, L2 read 48 KiB, ring 4
+//                         epilogue   trips 1   fma 64 K, issue 8 K, shared 64+64 KiB, L2 write 64 KiB
+//
+// Within a trip the pipes work side by side: the trip takes as long as the busiest, or as its dependent chain if that
+// is longer. Over the launch, DRAM and L2 move their totals meanwhile. What limits is the *bound*.
+
+/// Work of one trip of one CTA, by pipe.
+struct PipeWork {
+  Flops tensor;                                 // matrix FLOP, padding of tiles included
+  graph::DType tensor_type = graph::DType::BF16;
+  double tensor_share = 1.0;                    // of the machine's tensor rate that the instruction can reach
+                                                // (wgmma 1; mma.sync 0.62 on Hopper; ...), from the library file
+  Instructions issue;                           // warp instructions of all kinds
+  double fma = 0;                               // fp32 lane operations (an FMA is 1)
+  double special = 0;                           // special-function lane operations (exp2, rcp, rsqrt, tanh)
+  Bytes shared_read;                            // by matrix operands and by instructions
+  Bytes shared_write;
+  Bytes l2_read;                                // drawn by this CTA from L2, after multicast, sectors rounded up
+  Bytes l2_write;
+};
+
+/// What must happen one after the other in a trip (per CTA): it bounds a trip from below, however little work it has.
+struct Chain {
+  double memory = 0;        // dependent global accesses (each L2 latency, or DRAM latency when the data are cold)
+  double shared = 0;        // dependent shared-memory accesses
+  double barriers = 0;      // block-wide barriers
+  double instructions = 0;  // dependent arithmetic instructions
+  Cycles fixed;             // stated by a library file: cycles known by other means (micro-benchmark, machine code)
+};
+
+/// `trips` equal trips. With ring > 1 loads of later trips are in flight meanwhile: `chain.memory` counts once (fill),
+/// and at most ring - 1 trips' bytes are in flight (Little's law bounds the rate).
+struct ProfilePhase {
+  std::string name;
+  double trips = 1;
+  int64_t ring = 1;
+  PipeWork work;
+  Chain chain;
+};
+
+/// A kind of unit: `count` units with the same phases (a ragged or causal kernel has several kinds).
+struct UnitKind {
+  double count = 0;
+  std::vector<ProfilePhase> phases;
+};
+
+/// Totals over the launch that caches decide.
+struct Traffic {
+  Bytes unique_read;        // every input byte once
+  Bytes unique_write;       // every output byte once
+  Bytes dram_read;          // expected to come from DRAM when the inputs are cold, re-reads beyond L2 included
+  Bytes dram_write;         // including fills of partially written sectors
+  Bytes l2_read;            // sum over units
+  Bytes l2_write;
+};
+
+/// Static machine-code counts of one CTA's program text (each loop body once), where the emitter fixes them.
+struct CodeCounts {
+  double matrix_instructions = 0;  // per warp (wave)
+  double shared_loads = 0;         // per warp: LDS / ds_read instructions
+  double shared_stores = 0;        // per warp: STS / ds_write instructions
+  int64_t shared_bytes = 0;        // static + dynamic shared memory of a CTA
+};
+
+/// A kernel, counted.
+struct Profile {
+  std::string kernel;       // its name, as a profiler would show it
+  std::string family;       // "gemm", "attention", "row_norm", "pointwise" ...
+  int64_t units = 0;        // tiles of work
+  int64_t ctas = 0;         // launched
+  int64_t cluster = 1;
+  int64_t threads = 0;      // per CTA
+  int64_t ctas_per_sm = 1;  // resident at once: registers, shared memory, threads
+  int64_t usable_sms = 0;   // SMs that the grid can use (clusters of 8 leave some idle); 0: all
+  std::vector<UnitKind> kinds;
+  Traffic traffic;
+  bool programmatic_launch = false;  // overlaps its start with the end of the kernel before
+  double extra_nodes = 0;            // memset or copy nodes that come with it
+  Duration fixed;                    // host- or device-side fixed cost of a library kernel, beyond a bare launch
+  CodeCounts code;
+  std::vector<std::string> reasons;  // why this kernel: selection rule, with source
+};
+
+/// The profile of a program, for extents, on a chip (its SM count, occupancy limits and cache sizes enter).
+/// Errors: an extent missing, a CTA that does not fit.
+Result<Profile> derive_profile(const Program& program, const Extents& extents, const machine::Chip& chip);
+
+}  // namespace orrery::kernel
