@@ -8,7 +8,7 @@
 
 #include "orrery/base/quantity.h"
 #include "orrery/base/result.h"
-#include "orrery/graph/dtype.h"
+#include "orrery/base/dtype.h"
 #include "orrery/kernel/program.h"
 #include "orrery/machine/machine.h"
 
@@ -32,7 +32,7 @@ namespace orrery::kernel {
 /// Work of one trip of one CTA, by pipe.
 struct PipeWork {
   Flops tensor;                                 // matrix FLOP, padding of tiles included
-  graph::DType tensor_type = graph::DType::BF16;
+  DType tensor_type = DType::BF16;
   double tensor_share = 1.0;                    // of the machine's tensor rate that the instruction can reach
                                                 // (wgmma 1; mma.sync 0.62 on Hopper; ...), from the library file
   Instructions issue;                           // warp instructions of all kinds

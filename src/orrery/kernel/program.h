@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "orrery/graph/dtype.h"
+#include "orrery/base/dtype.h"
 #include "orrery/kernel/expression.h"
 #include "orrery/kernel/layout.h"
 
@@ -105,7 +105,7 @@ enum class Access { Read, Write, ReadWrite };
 /// An argument in global memory, row-major and dense over `axes`.
 struct Tensor {
   std::string name;
-  graph::DType dtype = graph::DType::F32;
+  DType dtype = DType::F32;
   std::vector<AxisId> axes;
   Access access = Access::Read;
 
@@ -132,7 +132,7 @@ enum class Space { Shared, Fragment };
 /// depth and a shared layout, fragments a fragment layout.
 struct Buffer {
   std::string name;
-  graph::DType dtype = graph::DType::F32;
+  DType dtype = DType::F32;
   std::vector<AxisId> axes;
   Space space = Space::Fragment;
   int64_t ring = 1;

@@ -11,7 +11,7 @@
 
 #include "orrery/base/quantity.h"
 #include "orrery/base/result.h"
-#include "orrery/graph/dtype.h"
+#include "orrery/base/dtype.h"
 
 namespace orrery::machine {
 
@@ -50,7 +50,7 @@ struct Core {
   double special_lanes = 0;          // special functions per cycle
   BytesPerCycle shared_bandwidth;
   BytesPerCycle l2_port;             // achieved fill rate of one SM from L2
-  std::map<graph::DType, FlopsPerCycle> tensor;  // matrix rate by element type
+  std::map<DType, FlopsPerCycle> tensor;  // matrix rate by element type
 };
 
 /// Clock under load. Two states: burst (first tens of ms after idling) and steady (sustained).

@@ -7,7 +7,7 @@
 #include "orrery/base/quantity.h"
 #include "orrery/base/result.h"
 
-namespace orrery::graph {
+namespace orrery {
 
 /// An element type. The names are the ones of the command line and of every text form:
 /// f32 tf32 f16 bf16 f8e4m3 f8e5m2 f4e2m1 i64 i32 i8 bool.
@@ -23,4 +23,4 @@ std::string_view name(DType type);
 /// The type called `text`; also takes the spellings of the field (fp16, bfloat16, float32, fp8 ...).
 Result<DType> parse_dtype(std::string_view text);
 
-}  // namespace orrery::graph
+}  // namespace orrery
