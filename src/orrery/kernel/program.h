@@ -55,6 +55,8 @@ namespace orrery::kernel {
 //     loop   a loop phase walks its tiles in order; `parts p` divides the walk among the tiles of grid axis p
 //            (split-K, split-KV): part i of P walks tiles [i*c, (i+1)*c) with c = ceil(tiles / P)
 //     whole  one tile covers the whole extent (extent <= tile)
+// `axis n extent n multiple 8 tile 256 grid` promises that n is a multiple of 8, so that rows of 2-byte elements
+// start at 16-byte boundaries; without it (multiple 1) accesses fall back to narrower ones.
 // A tensor is row-major and dense over its axes. A copy moves the tile at the current position of every axis;
 // elements outside the tensor are read as 0 and not written. Axes of the tensor which the buffer lacks must be
 // grid axes of tile 1.
@@ -93,6 +95,7 @@ enum class AxisKind { Grid, Loop, Whole };
 struct Axis {
   std::string name;
   Extent extent;
+  int64_t multiple = 1;  // the extent is promised to be a multiple (checked at launch): vectors may rely on it
   int64_t tile = 1;
   AxisKind kind = AxisKind::Grid;
   std::optional<AxisId> parts;  // Loop only: the grid axis among whose tiles the walk is divided
