@@ -1,0 +1,20 @@
+// Must not compile: a Result that nobody looks at.
+// SPDX-License-Identifier: Apache-2.0
+// expect: nodiscard
+#include "orrery/base/result.h"
+
+using namespace orrery;
+
+Result<int> fallible() {
+  return 1;
+}
+
+bool fine() {
+  return fallible().ok();
+}
+
+#ifdef MUST_FAIL
+void wrong() {
+  fallible();
+}
+#endif
