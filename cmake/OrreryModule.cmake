@@ -1,18 +1,19 @@
 # orrery_module(): one folder of src/orrery as library, tests, micro-benchmarks and fuzzers.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   orrery_module(kernel DEPENDS graph machine LIBRARIES tomlplusplus::tomlplusplus)
+#   orrery_module(machine DEPENDS base LIBRARIES tomlplusplus)
 #
 # Everything is found by name, in the folder and below it:
-#   *.cpp                        orrery_kernel       (alias orrery::kernel)
-#   *_test.cpp                   kernel_test         ctest label: null
-#   *_{cuda,multi_gpu,slow}_test.cpp  kernel_cuda_test ...  ctest label: cuda, multi-gpu, slow
-#   *_bench.cpp                  kernel_bench        with ORRERY_BENCHMARKS
-#   NAME_fuzz.cpp                NAME_fuzz           with ORRERY_FUZZ
-#   main.cpp                     an executable       `orrery` for cli, else orrery_NAME_main
+#   *.cpp              library orrery_machine, alias orrery::machine
+#   *_test.cpp         machine_test, with the ctest label null
+#   *_cuda_test.cpp    machine_cuda_test, with the ctest label cuda; so for _multi_gpu and _slow
+#   *_bench.cpp        machine_bench, with ORRERY_BENCHMARKS
+#   NAME_fuzz.cpp      NAME_fuzz, with ORRERY_FUZZ
+#   main.cpp           an executable: orrery for the module cli, else orrery_machine_main
 #
-# DEPENDS names modules (what they link is inherited), LIBRARIES third-party targets that only this
-# module's own .cpp files see.
+# DEPENDS names modules (what they link is inherited). LIBRARIES names third-party libraries of
+# OrreryThirdParty.cmake (tomlplusplus, nlohmann_json, CLI11, dl, threads) or CMake targets; only
+# this module's own files see them.
 
 function(orrery_module name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LIBRARIES" ${ARGN})
@@ -56,11 +57,11 @@ function(orrery_add_library name sources headers depends libraries)
   if(sources)
     set(scope PUBLIC)
     add_library(orrery_${name} STATIC ${sources})
-    target_link_libraries(orrery_${name} PRIVATE ${libraries})
+    orrery_third_party(targets ${libraries})
+    target_link_libraries(orrery_${name} PRIVATE ${targets})
   else()
     set(scope INTERFACE)
     add_library(orrery_${name} INTERFACE)
-    target_link_libraries(orrery_${name} INTERFACE ${libraries})
   endif()
   add_library(orrery::${name} ALIAS orrery_${name})
   target_include_directories(orrery_${name} ${scope} ${PROJECT_SOURCE_DIR}/src)

@@ -16,11 +16,16 @@ struct Row {
 };
 
 constexpr std::array kRows = {
-    Row{DType::F32, 4.0, "f32"},      Row{DType::TF32, 4.0, "tf32"},
-    Row{DType::F16, 2.0, "f16"},      Row{DType::BF16, 2.0, "bf16"},
-    Row{DType::F8E4M3, 1.0, "f8e4m3"}, Row{DType::F8E5M2, 1.0, "f8e5m2"},
-    Row{DType::F4E2M1, 0.5, "f4e2m1"}, Row{DType::I64, 8.0, "i64"},
-    Row{DType::I32, 4.0, "i32"},      Row{DType::I8, 1.0, "i8"},
+    Row{DType::F32, 4.0, "f32"},
+    Row{DType::TF32, 4.0, "tf32"},
+    Row{DType::F16, 2.0, "f16"},
+    Row{DType::BF16, 2.0, "bf16"},
+    Row{DType::F8E4M3, 1.0, "f8e4m3"},
+    Row{DType::F8E5M2, 1.0, "f8e5m2"},
+    Row{DType::F4E2M1, 0.5, "f4e2m1"},
+    Row{DType::I64, 8.0, "i64"},
+    Row{DType::I32, 4.0, "i32"},
+    Row{DType::I8, 1.0, "i8"},
     Row{DType::Bool, 1.0, "bool"},
 };
 
@@ -30,11 +35,20 @@ struct Alias {
 };
 
 constexpr std::array kAliases = {
-    Alias{"float32", DType::F32}, Alias{"fp32", DType::F32},       Alias{"float", DType::F32},
-    Alias{"fp16", DType::F16},    Alias{"float16", DType::F16},    Alias{"half", DType::F16},
-    Alias{"bfloat16", DType::BF16}, Alias{"fp8", DType::F8E4M3},   Alias{"float8_e4m3fn", DType::F8E4M3},
-    Alias{"float8_e5m2", DType::F8E5M2}, Alias{"fp4", DType::F4E2M1}, Alias{"int8", DType::I8},
-    Alias{"int32", DType::I32},   Alias{"int64", DType::I64},
+    Alias{"float32", DType::F32},
+    Alias{"fp32", DType::F32},
+    Alias{"float", DType::F32},
+    Alias{"fp16", DType::F16},
+    Alias{"float16", DType::F16},
+    Alias{"half", DType::F16},
+    Alias{"bfloat16", DType::BF16},
+    Alias{"fp8", DType::F8E4M3},
+    Alias{"float8_e4m3fn", DType::F8E4M3},
+    Alias{"float8_e5m2", DType::F8E5M2},
+    Alias{"fp4", DType::F4E2M1},
+    Alias{"int8", DType::I8},
+    Alias{"int32", DType::I32},
+    Alias{"int64", DType::I64},
 };
 
 const Row& row(DType type) {
@@ -46,9 +60,13 @@ const Row& row(DType type) {
 
 }  // namespace
 
-Bytes element_size(DType type) { return Bytes{row(type).bytes}; }
+Bytes element_size(DType type) {
+  return Bytes{row(type).bytes};
+}
 
-std::string_view name(DType type) { return row(type).name; }
+std::string_view name(DType type) {
+  return row(type).name;
+}
 
 Result<DType> parse_dtype(std::string_view text) {
   for (const Row& r : kRows) {

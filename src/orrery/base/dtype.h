@@ -20,7 +20,8 @@ Bytes element_size(DType type);
 /// The name in text forms, e.g. "bf16".
 std::string_view name(DType type);
 
-/// The type called `text`; also takes the spellings of the field (fp16, bfloat16, float32, fp8 ...).
+/// The type called `text`; also takes the spellings of the field (fp16, bfloat16, float32, fp8
+/// ...).
 Result<DType> parse_dtype(std::string_view text);
 
 }  // namespace orrery

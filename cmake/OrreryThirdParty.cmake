@@ -1,0 +1,27 @@
+# The third-party libraries a module may name, found only when one does.
+# SPDX-License-Identifier: Apache-2.0
+
+# Sets `into` to the CMake targets of the short names that follow; other words are passed through.
+function(orrery_third_party into)
+  set(targets)
+  foreach(name IN LISTS ARGN)
+    if(name STREQUAL "tomlplusplus")
+      find_package(tomlplusplus REQUIRED GLOBAL)
+      list(APPEND targets tomlplusplus::tomlplusplus)
+    elseif(name STREQUAL "nlohmann_json")
+      find_package(nlohmann_json REQUIRED GLOBAL)
+      list(APPEND targets nlohmann_json::nlohmann_json)
+    elseif(name STREQUAL "CLI11")
+      find_package(CLI11 REQUIRED GLOBAL)
+      list(APPEND targets CLI11::CLI11)
+    elseif(name STREQUAL "threads")
+      find_package(Threads REQUIRED GLOBAL)
+      list(APPEND targets Threads::Threads)
+    elseif(name STREQUAL "dl")
+      list(APPEND targets ${CMAKE_DL_LIBS})
+    else()
+      list(APPEND targets ${name})
+    endif()
+  endforeach()
+  set(${into} ${targets} PARENT_SCOPE)
+endfunction()
