@@ -9,20 +9,22 @@
 #include <string_view>
 #include <vector>
 
+#include "orrery/base/dtype.h"
 #include "orrery/base/quantity.h"
 #include "orrery/base/result.h"
-#include "orrery/base/dtype.h"
 
 namespace orrery::machine {
 
-// Every number of a machine file has a value, a unit, a source and a date. The typed structs below hold the values
-// that models use; `Machine::numbers` keeps each with its provenance for `orrery machines show`. A number the model
-// needs and the file lacks is an error that names it; nothing is defaulted silently.
+// Every number of a machine file has a value, a unit, a source and a date. The typed structs below
+// hold the values that models use; `Machine::numbers` keeps each with its provenance for `orrery
+// machines show`. A number the model needs and the file lacks is an error that names it; nothing is
+// defaulted silently.
 
 enum class Source { Datasheet, Measured, Derived, Fitted, Assumed };
 std::string_view name(Source source);
 
-/// One number of a machine file, as written: `chip.l2.capacity = { value = 50, unit = "MiB", source = ..., date = ... }`.
+/// One number of a machine file, as written: `l2.capacity = { value = 50, unit = "MiB", source =
+/// "datasheet", note = "...", date = 2026-08-21 }`.
 struct Number {
   std::string key;
   double value = 0;
@@ -36,10 +38,10 @@ enum class Vendor { Nvidia, Amd, Other };
 
 /// Limits and rates of one SM / CU.
 struct Core {
-  int64_t count = 0;                 // SMs on the chip
-  int64_t warp_size = 0;             // lanes
-  int64_t schedulers = 0;            // warp instructions issued per cycle
-  int64_t max_threads = 0;           // resident
+  int64_t count = 0;        // SMs on the chip
+  int64_t warp_size = 0;    // lanes
+  int64_t schedulers = 0;   // warp instructions issued per cycle
+  int64_t max_threads = 0;  // resident
   int64_t max_ctas = 0;
   int64_t registers = 0;             // 32-bit, per SM
   int64_t register_granularity = 0;  // per thread, allocation step
@@ -49,79 +51,108 @@ struct Core {
   double fma_lanes = 0;              // fp32 FMA per cycle
   double special_lanes = 0;          // special functions per cycle
   BytesPerCycle shared_bandwidth;
-  BytesPerCycle l2_port;             // achieved fill rate of one SM from L2
+  BytesPerCycle l2_port;                  // achieved fill rate of one SM from L2
   std::map<DType, FlopsPerCycle> tensor;  // matrix rate by element type
 };
 
-/// Clock under load. Two states: burst (first tens of ms after idling) and steady (sustained).
+/// Clock under load. Two states: burst (first tens of ms after idling) and steady (sustained);
+/// cost/clock.h has the formula that the powers enter. They are relative to the power at which the
+/// clock begins to fall.
 struct Clock {
-  Hertz max;                         // boost, unloaded
-  double tensor_power_burst = 0;     // see cost/clock.h for the formula these enter
+  Hertz max;                      // boost, unloaded
+  double base_power = 0;          // of an idle chip
+  double dram_power = 0;          // of DRAM at full rate
+  double tensor_power_burst = 0;  // of the tensor pipes at full rate
   double tensor_power_steady = 0;
-  double base_power = 0;
-  double dram_power = 0;
-  double exponent = 0;
+  double exponent = 0;  // power grows as this power of the clock
+  double mixed_share =
+      0;  // of the steady state in a measuring window that starts warm (ClockState::Mixed)
 };
 
 struct L2 {
   Bytes capacity;
-  Bytes effective;                   // working set that still hits when reused
-  BytesPerCycle bandwidth;           // whole chip, achieved
-  Cycles latency;
+  Bytes effective;          // working set that still hits when reused
+  BytesPerCycle bandwidth;  // whole chip, achieved
+  Cycles latency;           // of a dependent access inside a kernel
   Bytes sector;
   Bytes line;
 };
 
 struct Dram {
   Bytes capacity;
-  BytesPerSecond bandwidth;          // specification
-  BytesPerSecond read;               // achieved, pure reads
-  BytesPerSecond write;              // achieved, pure writes
-  double mix = 0;                    // read/write turnaround benefit, see cost/dram.h
-  Cycles latency;                    // beyond L2, at maximum clock
+  BytesPerSecond bandwidth;  // specification
+  BytesPerSecond read;       // achieved, pure reads
+  BytesPerSecond write;      // achieved, pure writes
+  double mix = 0;  // share of the write time saved when all else is reads, see cost/dram.h
+  Cycles latency;  // of a dependent access, beyond L2's
 };
 
 /// Fixed costs of launching and synchronising.
 struct Launch {
-  Duration graph_gap;                // kernel to kernel inside a CUDA graph
-  Duration graph_gap_other;          // extra when the next kernel is a different one
-  Duration host_launch;              // host time per operator, eager
-  Cycles barrier;                    // block barrier
+  Duration graph_gap;        // kernel to kernel inside a CUDA graph
+  Duration graph_gap_other;  // extra when the next kernel is a different one
+  Duration first_access;     // from the start of a kernel to its first operands from L2
+  Duration cold_access;      // extra when they come from DRAM (translation misses included)
+  Duration host_launch;      // host time per operator, eager
+  Cycles barrier;            // block barrier
   Cycles shared_latency;
-  Cycles dependent_issue;            // per dependent arithmetic instruction
+  Cycles dependent_issue;  // per dependent arithmetic instruction
+};
+
+/// How well work that could overlap does overlap: exponents p of (x^p + y^p)^(1/p), 1 = one after
+/// the other, large = side by side. The mechanism (fill and drain of pipelines, queues) is not
+/// resolved further.
+struct Overlap {
+  double pipelined = 1;    // core and memory work of a kernel that prefetches (rings)
+  double unpipelined = 1;  // of one that does not
+  double memory = 1;       // L2 and DRAM traffic
+  double pipes = 1;        // the pipes of one SM within a trip
 };
 
 struct Link {
-  int64_t gpus = 1;                  // in the node
-  BytesPerSecond bandwidth;          // per GPU, one direction
+  int64_t gpus = 1;          // in the node
+  BytesPerSecond bandwidth;  // per GPU, one direction
 };
 
 /// One accelerator.
 struct Chip {
-  std::string id;                    // "h200-sxm"
+  std::string id;  // "h200-sxm"
   Vendor vendor = Vendor::Nvidia;
-  std::string architecture;          // "sm_90a", "gfx942"
+  std::string architecture;  // "sm_90a", "gfx942"
   Core core;
   Clock clock;
   L2 l2;
   Dram dram;
   Launch launch;
+  Overlap overlap;
 };
 
 struct Machine {
   std::string id;
   std::vector<std::string> aliases;
-  std::string title;                 // "NVIDIA H200 SXM 141 GB"
-  std::string libraries;             // which library files apply: "cuda-13", "rocm-7"
+  std::string title;      // "NVIDIA H200 SXM 141 GB"
+  std::string libraries;  // which library files apply: "cuda-13", "rocm-7"
   Chip chip;
   Link link;
-  std::vector<Number> numbers;       // every number with its provenance, in file order
+  std::vector<Number> numbers;  // every number with its provenance, in file order
 };
 
-/// Reads a machine file. Errors carry the key and position of every offending number.
+/// Reads a machine file. Errors carry the key and position of every offending number; `origin`
+/// names the file in them.
 Result<Machine> parse_machine(std::string_view toml, std::string_view origin);
 
-/// Does `query` name this machine? Compares without regard to case, '-' and '_', with id and aliases.
+/// Does `query` name this machine? Compares without regard to case, '-' and '_', with id and
+/// aliases.
 bool answers_to(const Machine& machine, std::string_view query);
+
+/// The text of a machine file and where it came from.
+struct MachineText {
+  std::string origin;
+  std::string toml;
+};
+
+/// The machine among `texts` that `query` names. Errors: none does (the known names are listed),
+/// two do, or its own text is bad; a bad text of another machine does not matter.
+Result<Machine> find(const std::vector<MachineText>& texts, std::string_view query);
 
 }  // namespace orrery::machine

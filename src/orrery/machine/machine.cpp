@@ -1,0 +1,249 @@
+// Machines: a machine file's numbers into the typed description, and finding a machine by name.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/machine/machine.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "orrery/machine/number_file.h"
+
+namespace orrery::machine {
+namespace {
+
+int64_t count(NumberFile& file, std::string_view key) {
+  return static_cast<int64_t>(file.number(key, Unit::One, Range::Count));
+}
+
+Duration duration(NumberFile& file, std::string_view key) {
+  return Duration::from(Seconds(file.number(key, Unit::Seconds, Range::NotNegative)));
+}
+
+Core read_core(NumberFile& file) {
+  Core core;
+  core.count = count(file, "core.count");
+  core.warp_size = count(file, "core.warp_size");
+  core.schedulers = count(file, "core.schedulers");
+  core.max_threads = count(file, "core.max_threads");
+  core.max_ctas = count(file, "core.max_ctas");
+  core.registers = count(file, "core.registers");
+  core.register_granularity = count(file, "core.register_granularity");
+  core.shared_capacity = Bytes(file.number("core.shared_capacity", Unit::Bytes));
+  core.shared_per_cta = Bytes(file.number("core.shared_per_cta", Unit::Bytes));
+  core.shared_reserved =
+      Bytes(file.number("core.shared_reserved", Unit::Bytes, Range::NotNegative));
+  core.fma_lanes = file.number("core.fma_lanes", Unit::One);
+  core.special_lanes = file.number("core.special_lanes", Unit::One);
+  core.shared_bandwidth = BytesPerCycle(file.number("core.shared_bandwidth", Unit::BytesPerCycle));
+  core.l2_port = BytesPerCycle(file.number("core.l2_port", Unit::BytesPerCycle));
+  for (const auto& type : file.keys_under("core.tensor")) {
+    const std::string key = "core.tensor." + type;
+    const double rate = file.number(key, Unit::FlopsPerCycle);
+    const auto dtype = parse_dtype(type);
+    if (dtype.ok()) {
+      core.tensor[*dtype] = FlopsPerCycle(rate);
+    } else {
+      file.complain(key, "no element type of this name");
+    }
+  }
+  if (core.tensor.empty()) {
+    file.complain("core.tensor", "need the matrix rate of at least one element type");
+  }
+  return core;
+}
+
+Clock read_clock(NumberFile& file) {
+  Clock clock;
+  clock.max = Hertz(file.number("clock.max", Unit::Hertz));
+  clock.base_power = file.number("clock.base_power", Unit::One, Range::NotNegative);
+  clock.dram_power = file.number("clock.dram_power", Unit::One, Range::NotNegative);
+  clock.tensor_power_burst = file.number("clock.tensor_power_burst", Unit::One, Range::NotNegative);
+  clock.tensor_power_steady =
+      file.number("clock.tensor_power_steady", Unit::One, Range::NotNegative);
+  clock.exponent = file.number("clock.exponent", Unit::One);
+  clock.mixed_share = file.number("clock.mixed_share", Unit::One, Range::NotNegative);
+  return clock;
+}
+
+L2 read_l2(NumberFile& file) {
+  L2 l2;
+  l2.capacity = Bytes(file.number("l2.capacity", Unit::Bytes));
+  l2.effective = Bytes(file.number("l2.effective", Unit::Bytes));
+  l2.bandwidth = BytesPerCycle(file.number("l2.bandwidth", Unit::BytesPerCycle));
+  l2.latency = Cycles(file.number("l2.latency", Unit::Cycles));
+  l2.sector = Bytes(file.number("l2.sector", Unit::Bytes));
+  l2.line = Bytes(file.number("l2.line", Unit::Bytes));
+  return l2;
+}
+
+Dram read_dram(NumberFile& file) {
+  Dram dram;
+  dram.capacity = Bytes(file.number("dram.capacity", Unit::Bytes));
+  dram.bandwidth = BytesPerSecond(file.number("dram.bandwidth", Unit::BytesPerSecond));
+  dram.read = BytesPerSecond(file.number("dram.read", Unit::BytesPerSecond));
+  dram.write = BytesPerSecond(file.number("dram.write", Unit::BytesPerSecond));
+  dram.mix = file.number("dram.mix", Unit::One, Range::NotNegative);
+  if (dram.mix >= 1) {
+    file.complain("dram.mix", fmt::format("got {}, need a share below 1", dram.mix));
+  }
+  dram.latency = Cycles(file.number("dram.latency", Unit::Cycles));
+  return dram;
+}
+
+Launch read_launch(NumberFile& file) {
+  Launch launch;
+  launch.graph_gap = duration(file, "launch.graph_gap");
+  launch.graph_gap_other = duration(file, "launch.graph_gap_other");
+  launch.first_access = duration(file, "launch.first_access");
+  launch.cold_access = duration(file, "launch.cold_access");
+  launch.host_launch = duration(file, "launch.host_launch");
+  launch.barrier = Cycles(file.number("launch.barrier", Unit::Cycles));
+  launch.shared_latency = Cycles(file.number("launch.shared_latency", Unit::Cycles));
+  launch.dependent_issue = Cycles(file.number("launch.dependent_issue", Unit::Cycles));
+  return launch;
+}
+
+double exponent(NumberFile& file, std::string_view key) {
+  const double p = file.number(key, Unit::One);
+  if (p < 1) {
+    file.complain(key, fmt::format("got {}, need an exponent of at least 1", p));
+  }
+  return p;
+}
+
+Overlap read_overlap(NumberFile& file) {
+  Overlap overlap;
+  overlap.pipelined = exponent(file, "overlap.pipelined");
+  overlap.unpipelined = exponent(file, "overlap.unpipelined");
+  overlap.memory = exponent(file, "overlap.memory");
+  overlap.pipes = exponent(file, "overlap.pipes");
+  return overlap;
+}
+
+Vendor read_vendor(NumberFile& file) {
+  const std::string vendor = file.text("vendor");
+  if (vendor != "nvidia" && vendor != "amd" && vendor != "other" && !vendor.empty()) {
+    file.complain("vendor", fmt::format("got '{}', need nvidia, amd or other", vendor));
+  }
+  return vendor == "nvidia" ? Vendor::Nvidia : vendor == "amd" ? Vendor::Amd : Vendor::Other;
+}
+
+// Sizes that contradict each other: each is reasonable alone.
+void check_relations(NumberFile& file, const Chip& chip) {
+  const auto at_most =
+      [&](std::string_view key, double small, std::string_view other, double large) {
+        if (small > large) {
+          file.complain(key, fmt::format("got {:g}, need at most {} = {:g}", small, other, large));
+        }
+      };
+  at_most("core.shared_per_cta",
+          chip.core.shared_per_cta.value(),
+          "core.shared_capacity",
+          chip.core.shared_capacity.value());
+  at_most("core.warp_size",
+          static_cast<double>(chip.core.warp_size),
+          "core.max_threads",
+          static_cast<double>(chip.core.max_threads));
+  at_most("l2.sector", chip.l2.sector.value(), "l2.line", chip.l2.line.value());
+  at_most("dram.read", chip.dram.read.value(), "dram.bandwidth", chip.dram.bandwidth.value());
+  at_most("dram.write", chip.dram.write.value(), "dram.bandwidth", chip.dram.bandwidth.value());
+}
+
+// Letters and digits in lower case: "H200_SXM" and "h200-sxm" are the same name.
+std::string folded(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c != '-' && c != '_') {
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return out;
+}
+
+// The names in a text without insisting that the rest is right.
+Machine names_of(const MachineText& text) {
+  Machine machine;
+  auto file = NumberFile::parse(text.toml, text.origin);
+  if (file.ok()) {
+    machine.id = file->text_or("id", "");
+    machine.aliases = file->list_or_empty("aliases");
+  }
+  return machine;
+}
+
+}  // namespace
+
+Result<Machine> parse_machine(std::string_view toml, std::string_view origin) {
+  ORR_TRY(auto file, NumberFile::parse(toml, origin));
+  Machine machine;
+  machine.id = file.text("id");
+  if (file.has("id") && folded(machine.id).empty()) {
+    file.complain("id", "need a name");
+  }
+  machine.aliases = file.list_or_empty("aliases");
+  machine.title = file.text("title");
+  machine.libraries = file.text_or("libraries", "");
+  machine.chip.id = machine.id;
+  machine.chip.vendor = read_vendor(file);
+  machine.chip.architecture = file.text("architecture");
+  machine.chip.core = read_core(file);
+  machine.chip.clock = read_clock(file);
+  machine.chip.l2 = read_l2(file);
+  machine.chip.dram = read_dram(file);
+  machine.chip.launch = read_launch(file);
+  machine.chip.overlap = read_overlap(file);
+  machine.link.gpus = count(file, "link.gpus");
+  machine.link.bandwidth =
+      BytesPerSecond(file.number("link.bandwidth", Unit::BytesPerSecond, Range::NotNegative));
+  check_relations(file, machine.chip);
+  ORR_TRY_VOID(file.finish("machine.parse"));
+  machine.numbers = file.numbers();
+  return machine;
+}
+
+bool answers_to(const Machine& machine, std::string_view query) {
+  const std::string wanted = folded(query);
+  if (wanted.empty()) {
+    return false;
+  }
+  for (const auto& alias : machine.aliases) {
+    if (folded(alias) == wanted) {
+      return true;
+    }
+  }
+  return folded(machine.id) == wanted;
+}
+
+Result<Machine> find(const std::vector<MachineText>& texts, std::string_view query) {
+  const MachineText* found = nullptr;
+  std::vector<std::string> known;
+  for (const auto& text : texts) {
+    const Machine names = names_of(text);
+    if (!names.id.empty()) {
+      known.push_back(names.id);
+    }
+    if (!answers_to(names, query)) {
+      continue;
+    }
+    if (found != nullptr) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[machine.find] two machines answer to '{}': got {} and {}, need one",
+                        query,
+                        found->origin,
+                        text.origin);
+    }
+    found = &text;
+  }
+  if (found == nullptr) {
+    return make_error(ErrorCode::NotFound,
+                      "[machine.find] unknown machine: got '{}', need one of: {}",
+                      query,
+                      fmt::join(known, ", "));
+  }
+  return parse_machine(found->toml, found->origin);
+}
+
+}  // namespace orrery::machine

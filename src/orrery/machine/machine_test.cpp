@@ -1,0 +1,189 @@
+// Machines: the files we ship are readable, mistakes are all reported by name, and machines are
+// found by any spelling. SPDX-License-Identifier: Apache-2.0
+#include "orrery/machine/machine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace orrery::machine {
+namespace {
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::filesystem::path folder() {
+  return std::filesystem::path(ORRERY_SOURCE_DIR) / "machines";
+}
+
+std::vector<MachineText> texts_in(const std::filesystem::path& path) {
+  std::vector<MachineText> texts;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    if (entry.path().extension() == ".toml" && entry.path().stem() != "TEMPLATE") {
+      texts.push_back({entry.path().filename().string(), read(entry.path())});
+    }
+  }
+  std::sort(
+      texts.begin(), texts.end(), [](const auto& a, const auto& b) { return a.origin < b.origin; });
+  return texts;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+std::string error_of(const std::string& toml) {
+  const auto machine = parse_machine(toml, "test.toml");
+  return machine.ok() ? "no error" : machine.error().to_string();
+}
+
+TEST(Machine, EveryFileWeShipIsReadable) {
+  const auto texts = texts_in(folder());
+  ASSERT_GE(texts.size(), 3U);
+  for (const auto& text : texts) {
+    const auto machine = parse_machine(text.toml, text.origin);
+    ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+    EXPECT_EQ(machine->id + ".toml", text.origin);
+    EXPECT_GT(machine->numbers.size(), 40U);
+  }
+}
+
+TEST(Machine, FitsAtMostFortyNumbers) {
+  for (const auto& text : texts_in(folder())) {
+    const auto machine = parse_machine(text.toml, text.origin);
+    ASSERT_TRUE(machine.ok());
+    const auto fitted = std::count_if(machine->numbers.begin(),
+                                      machine->numbers.end(),
+                                      [](const Number& n) { return n.source == Source::Fitted; });
+    EXPECT_LE(fitted, 40) << text.origin;
+  }
+}
+
+TEST(Machine, IsFoundWhateverTheSpelling) {
+  const auto texts = texts_in(folder());
+  for (const char* query : {"h200-sxm", "h200", "H200_SXM", "h200sxm", "H-200"}) {
+    const auto machine = find(texts, query);
+    ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+    EXPECT_EQ(machine->id, "h200-sxm");
+    EXPECT_EQ(machine->chip.core.count, 132);
+    EXPECT_EQ(machine->chip.core.tensor.at(DType::BF16), FlopsPerCycle(4096.0));
+  }
+}
+
+TEST(Machine, UnknownNameListsTheKnownOnes) {
+  const auto machine = find(texts_in(folder()), "h300");
+  ASSERT_FALSE(machine.ok());
+  EXPECT_EQ(machine.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(machine.error().message,
+            "[machine.find] unknown machine: got 'h300', need one of: h100-sxm, h200-sxm, mi300x");
+  EXPECT_FALSE(find(texts_in(folder()), "").ok());
+  EXPECT_FALSE(find(texts_in(folder()), "-_").ok());
+}
+
+TEST(Machine, AFileOfOnesOwnNeedsNothingElse) {
+  const auto path = std::filesystem::temp_directory_path() / "orrery_machine_test";
+  std::filesystem::create_directories(path);
+  std::ofstream(path / "my-chip.toml")
+      << replaced(read(folder() / "TEMPLATE.toml"), "value = 100,", "value = 7,");
+  const auto machine = find(texts_in(path), "MY_CHIP");
+  std::filesystem::remove_all(path);
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  EXPECT_EQ(machine->chip.core.count, 7);
+  EXPECT_EQ(machine->chip.vendor, Vendor::Other);
+}
+
+TEST(Machine, TwoFilesOfOneNameAreRefused) {
+  const std::string text = read(folder() / "TEMPLATE.toml");
+  const auto machine = find({{"a.toml", text}, {"b.toml", text}}, "my-chip");
+  ASSERT_FALSE(machine.ok());
+  EXPECT_NE(machine.error().message.find("a.toml and b.toml"), std::string::npos);
+}
+
+TEST(Machine, ReportsEveryMistakeAtOnce) {
+  std::string text = read(folder() / "TEMPLATE.toml");
+  text = replaced(
+      text, "capacity = { value = 32, unit = \"MiB\"", "capacity = { value = -32, unit = \"MiB\"");
+  text = replaced(text,
+                  "effective = { value = 24, unit = \"MiB\"",
+                  "effective = { value = nan, unit = \"MiB\"");
+  text = replaced(
+      text, "sector = { value = 32, unit = \"B\"", "sector = { value = 32, unit = \"clk\"");
+  text = replaced(text, "mix = { value = 0.2,", "mixx = { value = 0.2,");
+  text = replaced(text,
+                  "barrier = { value = 30, unit = \"clk\", source = \"assumed\"",
+                  "barrier = { value = 30, unit = \"clk\", source = \"hearsay\"");
+  text = replaced(
+      text,
+      "host_launch = { value = 5, unit = \"us\", source = \"assumed\", date = 2026-11-30 }",
+      "host_launch = { value = 5, unit = \"us\", source = \"assumed\" }");
+  text = replaced(text, "gpus = { value = 1,", "gpus = { value = 1.5,");
+  const std::string error = error_of(text);
+  for (const char* part : {"l2.capacity (line ",
+                           "got -32, need a number above 0",
+                           "l2.effective (line ",
+                           "need a finite number",
+                           "l2.sector (line ",
+                           "got unit 'clk', need one of: B, KB, MB, GB, KiB, MiB, GiB",
+                           "dram.mix: is missing",
+                           "dram.mixx (line ",
+                           "unknown key",
+                           "launch.barrier (line ",
+                           "got source 'hearsay'",
+                           "launch.host_launch (line ",
+                           "date is missing",
+                           "link.gpus (line ",
+                           "got 1.5, need a whole number above 0"}) {
+    EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+  }
+}
+
+TEST(Machine, RefusesAKeyWrittenTwiceWithItsLine) {
+  const std::string text =
+      read(folder() / "TEMPLATE.toml") +
+      "gpus = { value = 2, unit = \"1\", source = \"assumed\", date = 2026-11-30 }\n";
+  const auto machine = parse_machine(text, "test.toml");
+  ASSERT_FALSE(machine.ok());
+  EXPECT_EQ(machine.error().code, ErrorCode::ParseError);
+  EXPECT_NE(machine.error().message.find("gpus"), std::string::npos) << machine.error().message;
+}
+
+TEST(Machine, RefusesNumbersThatContradictEachOther) {
+  std::string text = read(folder() / "TEMPLATE.toml");
+  text = replaced(text, "read = { value = 1800", "read = { value = 2100");
+  text = replaced(text, "shared_per_cta = { value = 96", "shared_per_cta = { value = 129");
+  const std::string error = error_of(text);
+  EXPECT_NE(error.find("dram.read"), std::string::npos) << error;
+  EXPECT_NE(error.find("core.shared_per_cta"), std::string::npos) << error;
+}
+
+TEST(Machine, BadTextNeverCrashes) {
+  const std::string good = read(folder() / "TEMPLATE.toml");
+  for (size_t cut = 0; cut < good.size(); cut += 97) {
+    EXPECT_FALSE(parse_machine(good.substr(0, cut), "cut.toml").ok() && cut + 97 < good.size());
+  }
+  for (const char* text : {"",
+                           "id",
+                           "id = 5",
+                           "id = []",
+                           "core = 3",
+                           "[core]\ncount = {}",
+                           "\xff\xfe",
+                           "[[core]]\nx=1",
+                           "core = { value = \"x\", unit = 1 }",
+                           "aliases = [1, 2]"}) {
+    EXPECT_FALSE(parse_machine(text, "bad.toml").ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::machine

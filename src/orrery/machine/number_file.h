@@ -1,0 +1,85 @@
+// Number files: TOML whose every number carries its unit, source and date; machines and libraries
+// are such files. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/base/result.h"
+#include "orrery/machine/machine.h"
+
+namespace orrery::machine {
+
+// A number file holds three kinds of leaves, each under a dotted key:
+//
+//     id = "h200-sxm"                                                        a text
+//     aliases = ["h200"]                                                     a list of texts
+//     l2.capacity = { value = 60, unit = "MB", source = "measured",
+//                     note = "cudaDeviceProp.l2CacheSize", date = 2026-08-21 }   a number
+//
+// Whoever reads it asks for keys by name and unit. Mistakes are collected, not thrown at the first:
+// `finish` reports every one of them, and every key that nobody asked for, so a misspelt key cannot
+// be overlooked.
+
+/// What a number may be measured in; the accepted spellings of each stand in number_file.cpp.
+enum class Unit {
+  One,
+  Bytes,
+  BytesPerSecond,
+  Hertz,
+  Cycles,
+  BytesPerCycle,
+  FlopsPerCycle,
+  Seconds
+};
+
+/// Which values make sense.
+enum class Range { Positive, NotNegative, Count };  // > 0; >= 0; a whole number > 0
+
+class NumberFile {
+ public:
+  /// Errors: not TOML (with line and column), or leaves that are not of the three kinds (all of
+  /// them).
+  static Result<NumberFile> parse(std::string_view toml, std::string_view origin);
+
+  /// The value of `key` in base units (bytes, seconds, hertz, FLOP, clocks); 0 after a mistake,
+  /// which is remembered.
+  double number(std::string_view key, Unit unit, Range range = Range::Positive);
+  /// The same, but `otherwise` if the key is absent.
+  double number_or(std::string_view key,
+                   Unit unit,
+                   double otherwise,
+                   Range range = Range::Positive);
+  std::string text(std::string_view key);
+  std::string text_or(std::string_view key, std::string_view otherwise);
+  std::vector<std::string> list(std::string_view key);
+  std::vector<std::string> list_or_empty(std::string_view key);
+
+  bool has(std::string_view key) const;
+  /// The last part of every key that begins with `prefix` + ".", sorted.
+  std::vector<std::string> keys_under(std::string_view prefix) const;
+  /// Remembers a mistake found by the reader: `key` and what is wrong with it.
+  void complain(std::string_view key, std::string_view what);
+  /// Success, or one error that lists every mistake and every key never asked for.
+  Result<void> finish(std::string_view module) const;
+
+  /// Every number as written, in file order.
+  const std::vector<Number>& numbers() const { return numbers_; }
+
+  const std::string& origin() const { return origin_; }
+
+ private:
+  std::string origin_;
+  std::vector<Number> numbers_;
+  std::map<std::string, size_t, std::less<>> number_at_;
+  std::map<std::string, std::string, std::less<>> texts_;
+  std::map<std::string, std::vector<std::string>, std::less<>> lists_;
+  std::map<std::string, std::string, std::less<>> positions_;
+  std::set<std::string, std::less<>> used_;
+  std::vector<std::string> mistakes_;
+};
+
+}  // namespace orrery::machine
