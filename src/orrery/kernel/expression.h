@@ -44,9 +44,9 @@ std::string_view name(ExprOp op);
 struct ExprNode {
   ExprOp op = ExprOp::Constant;
   double constant = 0.0;  // Constant
-  BufferId buffer;        // Buffer
-  TensorId tensor;        // Tensor
-  AxisId axis;            // Extent, Inside
+  BufferId buffer{};      // Buffer
+  TensorId tensor{};      // Tensor
+  AxisId axis{};          // Extent, Inside
   uint32_t first = 0;     // operand nodes
   uint32_t second = 0;
 

@@ -80,6 +80,14 @@ struct FragmentLayout {
 /// The layout of a reduction over `axis`: register digits of the axis vanish, lane and warp digits replicate.
 FragmentLayout without_axis(const FragmentLayout& layout, AxisId axis);
 
+/// Do both layouts put the same elements into the same holders? Digits may be split differently:
+/// `2:n*1 4:n*2` is `8:n*1`, `4:_ 8:_` is `32:_`.
+bool same_holders(const FragmentLayout& x, const FragmentLayout& y);
+
+/// Is `narrow`, up to such splitting, the layout that remains of `wide` when every axis but `axes` is taken away
+/// with without_axis? So an operand [m] meets a result [m, n] in the registers where it is needed.
+bool is_projection(const FragmentLayout& narrow, const FragmentLayout& wide, const std::vector<AxisId>& axes);
+
 /// Do the digits along each of `axes` (tile extents beside them) form a number system, i.e. is every element
 /// held exactly once per replica? False also if a digit names an axis not in the list.
 struct AxisSpan {
