@@ -1,0 +1,66 @@
+// Operators of a graph: the kinds, and what the table in op_list.h says of each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "orrery/graph/op_list.h"
+#include "orrery/graph/shape.h"
+
+namespace orrery::graph {
+
+enum class OpKind {
+#define ORR_OP_ENUMERATOR(enumerator, text, fewest, most, attributes) enumerator,
+  ORR_GRAPH_OPS(ORR_OP_ENUMERATOR)
+#undef ORR_OP_ENUMERATOR
+};
+
+/// Which attributes an operator has: a set of these bits.
+enum AttributeBits : uint32_t {
+  kNoAttribute = 0,
+  kAxis = 1U << 0U,
+  kBegin = 1U << 1U,
+  kSize = 1U << 2U,
+  kOrder = 1U << 3U,
+  kShape = 1U << 4U,
+  kEpsilon = 1U << 5U,
+  kCausal = 1U << 6U,
+  kWindow = 1U << 7U,
+};
+
+/// The attributes of one operator; those it does not have keep their defaults.
+struct Attributes {
+  int64_t axis = 0;
+  int64_t begin = 0;
+  int64_t size = 0;
+  std::vector<int64_t> order = {};
+  Shape shape = {};
+  double epsilon = 0;
+  bool causal = false;
+  int64_t window = 0;  // a query sees at most this many of the newest keys; 0: all
+
+  bool operator==(const Attributes&) const = default;
+};
+
+/// One row of the table.
+struct OpInfo {
+  OpKind kind;
+  std::string_view name;
+  size_t fewest_inputs;
+  size_t most_inputs;
+  uint32_t attributes;  // AttributeBits
+
+  bool has(AttributeBits bit) const { return (attributes & bit) != 0; }
+};
+
+const OpInfo& info(OpKind kind);
+std::string_view name(OpKind kind);
+std::optional<OpKind> find_op(std::string_view name);
+
+/// Every operator, in the table's order.
+const std::vector<OpInfo>& all_ops();
+
+}  // namespace orrery::graph
