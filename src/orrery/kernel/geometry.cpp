@@ -1,0 +1,185 @@
+// Launch geometry of a program for given extents: see geometry.h.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/kernel/geometry.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "orrery/base/check.h"
+
+namespace orrery::kernel {
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+int64_t round_up(int64_t a, int64_t b) {
+  return ceil_div(a, b) * b;
+}
+
+/// The part of a unit number that the raster order spans: a tile of the first axis and one of the
+/// second.
+struct Band {
+  int64_t first = 0;
+  int64_t second = 0;
+};
+
+/// Band order over first x second tiles: bands of `group` first tiles, each over all second tiles.
+Band band_at(int64_t at, int64_t firsts, int64_t seconds, int64_t group) {
+  const int64_t per_band = group * seconds;
+  const int64_t start = at / per_band * group;
+  const int64_t width = std::min(group, firsts - start);
+  const int64_t rest = at % per_band;
+  return {start + rest % width, rest / width};
+}
+
+}  // namespace
+
+int64_t warp_size(Target target) {
+  switch (target) {
+    case Target::Sm90a:
+      return 32;
+    case Target::Gfx942:
+      return 64;
+  }
+  ORR_UNREACHABLE();
+}
+
+Result<int64_t> extent_of(const Program& program, AxisId axis, const Extents& extents) {
+  const Axis& a = program[axis];
+  int64_t value = a.extent.fixed;
+  if (!a.extent.symbol.empty()) {
+    const auto bound = extents.find(a.extent.symbol);
+    if (!bound) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[kernel.geometry] extent of axis '{}' of kernel '{}' is missing: got no "
+                        "value for '{}', need one",
+                        a.name,
+                        program.name,
+                        a.extent.symbol);
+    }
+    value = *bound;
+  }
+  if (value <= 0 || value % a.multiple != 0) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[kernel.geometry] extent of axis '{}' of kernel '{}' does not fit: got {}, "
+                      "need a positive multiple of {}",
+                      a.name,
+                      program.name,
+                      value,
+                      a.multiple);
+  }
+  return value;
+}
+
+Result<int64_t> tiles_of(const Program& program, AxisId axis, const Extents& extents) {
+  ORR_TRY(const int64_t extent, extent_of(program, axis, extents));
+  const Axis& a = program[axis];
+  if (a.kind == AxisKind::Whole && extent > a.tile) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[kernel.geometry] axis '{}' of kernel '{}' is whole, so one tile must cover "
+                      "it: got extent {}, need at most {}",
+                      a.name,
+                      program.name,
+                      extent,
+                      a.tile);
+  }
+  return ceil_div(extent, a.tile);
+}
+
+Result<Walk> walk_of(const Program& program, AxisId axis, int64_t part, const Extents& extents) {
+  ORR_TRY(const int64_t tiles, tiles_of(program, axis, extents));
+  const Axis& a = program[axis];
+  if (!a.parts) {
+    return Walk{0, tiles};
+  }
+  ORR_TRY(const int64_t parts, tiles_of(program, *a.parts, extents));
+  const int64_t step = ceil_div(tiles, parts);
+  return Walk{std::min(tiles, part * step), std::min(tiles, (part + 1) * step)};
+}
+
+int64_t UnitMap::units() const {
+  int64_t product = 1;
+  for (const int64_t count : tiles) {
+    product *= count;
+  }
+  return product;
+}
+
+std::vector<int64_t> UnitMap::at(int64_t unit) const {
+  std::vector<int64_t> counts = tiles;
+  int64_t banded = group;
+  if (cluster > 1) {
+    counts[cluster_at] /= cluster;
+    banded = cluster_at == 0 ? std::max<int64_t>(1, group / cluster) : group;
+  }
+  int64_t rest = unit / cluster;
+  std::vector<int64_t> tile(counts.size(), 0);
+  size_t next = 0;
+  if (banded > 1 && counts.size() > 1) {
+    const int64_t plane = counts[0] * counts[1];
+    const Band band = band_at(rest % plane, counts[0], counts[1], banded);
+    tile[0] = band.first;
+    tile[1] = band.second;
+    rest /= plane;
+    next = 2;
+  }
+  for (size_t i = next; i < counts.size(); ++i) {
+    tile[i] = rest % counts[i];
+    rest /= counts[i];
+  }
+  if (cluster > 1) {
+    tile[cluster_at] = tile[cluster_at] * cluster + unit % cluster;
+  }
+  return tile;
+}
+
+Result<UnitMap> unit_map(const Program& program, const Extents& extents) {
+  UnitMap map;
+  map.order = program.raster.order;
+  map.group = program.raster.group;
+  // Kernels count units in 32 bits, and so does a launch's grid.
+  constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
+  int64_t units = 1;
+  for (size_t i = 0; i < map.order.size(); ++i) {
+    ORR_TRY(int64_t tiles, tiles_of(program, map.order[i], extents));
+    if (program.cluster && program.cluster->axis == map.order[i]) {
+      map.cluster = program.cluster->size;
+      map.cluster_at = i;
+      tiles = round_up(tiles, map.cluster);
+    }
+    if (tiles > kLimit / units) {
+      return make_error(ErrorCode::Unsupported,
+                        "[kernel.geometry] kernel '{}' has too many units: got {} x {} or more, "
+                        "need at most {}",
+                        program.name,
+                        units,
+                        tiles,
+                        kLimit);
+    }
+    units *= tiles;
+    map.tiles.push_back(tiles);
+  }
+  return map;
+}
+
+Result<Geometry> geometry(const Program& program, const Extents& extents, int64_t slots) {
+  ORR_TRY(const UnitMap map, unit_map(program, extents));
+  Geometry g;
+  g.units = map.units();
+  g.cluster = map.cluster;
+  g.ctas = g.units;
+  if (program.persistent) {
+    // Whole clusters only: a remainder of SMs stays idle.
+    g.ctas = std::min(g.units, std::max(g.cluster, slots / g.cluster * g.cluster));
+  }
+  for (const Stage& stage : program.stages) {
+    g.threads += stage.warps * warp_size(program.target);
+  }
+  g.shared_bytes = shared_plan(program).total;
+  return g;
+}
+
+}  // namespace orrery::kernel
