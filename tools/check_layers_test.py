@@ -1,10 +1,12 @@
 # Tests of check_layers.py.
 # SPDX-License-Identifier: Apache-2.0
 
+from typing import Any
+
 import pytest
 from check_layers import closure, depends_complaints, include_complaints
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "folders": {"base": [], "graph": ["base"], "kernel": ["graph"], "cost": ["kernel"]},
     "headers": {
         "gtest/": {"only": r"_test\.cpp$", "why": "tests alone"},

@@ -67,7 +67,13 @@ def make_venv(run: Run) -> bool:
     if stamp.exists() and stamp.read_text(encoding="utf-8") == digest:
         return False
     run.call("python3", "-m", "venv", "--clear", VENV)
-    pip = [venv_tool("python"), "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    pip: list[str | Path] = [
+        venv_tool("python"),
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--quiet",
+    ]
     run.call(*pip, "install", "-r", REQUIREMENTS)
     stamp.write_text(digest, encoding="utf-8")
     return True
