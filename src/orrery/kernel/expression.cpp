@@ -51,6 +51,22 @@ const Row& row(ExprOp op) {
   return kRows[index];
 }
 
+constexpr size_t kMostNodes = 65535;
+
+// The node with only those fields set that its operation uses. (A constant that is not a number
+// differs from itself.)
+ExprNode plain(const ExprNode& node) {
+  ExprNode used{.op = node.op};
+  const int operands = arity(node.op);
+  if (node.op == ExprOp::Constant) used.constant = node.constant;
+  if (node.op == ExprOp::Buffer) used.buffer = node.buffer;
+  if (node.op == ExprOp::Tensor) used.tensor = node.tensor;
+  if (node.op == ExprOp::Extent || node.op == ExprOp::Inside) used.axis = node.axis;
+  if (operands >= 1) used.first = node.first;
+  if (operands >= 2) used.second = node.second;
+  return used;
+}
+
 Expr leaf(const ExprNode& node) {
   return Expr{{node}};
 }
@@ -85,6 +101,25 @@ int arity(ExprOp op) {
 
 std::string_view name(ExprOp op) {
   return row(op).name;
+}
+
+bool is_tree(const Expr& expression) {
+  const std::vector<ExprNode>& nodes = expression.nodes;
+  if (nodes.empty() || nodes.size() > kMostNodes) return false;
+  std::vector<uint32_t> leftmost(nodes.size());  // first node of the subtree below each node
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    const ExprNode& node = nodes[i];
+    if (node != plain(node)) return false;
+    leftmost[i] = i;
+    if (arity(node.op) == 0) continue;
+    const uint32_t last = arity(node.op) == 1 ? node.first : node.second;
+    if (i == 0 || last != i - 1) return false;
+    leftmost[i] = leftmost[last];
+    if (arity(node.op) == 1) continue;
+    if (leftmost[last] == 0 || node.first != leftmost[last] - 1) return false;
+    leftmost[i] = leftmost[node.first];
+  }
+  return leftmost.back() == 0;
 }
 
 Expr constant(double value) {

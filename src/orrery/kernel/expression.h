@@ -61,6 +61,11 @@ struct Expr {
   const ExprNode& root() const { return nodes.back(); }
 };
 
+/// Is the expression a tree in evaluation order, each node used once by the node right after its operands, with nothing
+/// set that its operation does not use, and no constant that is not a number? So the builders make it, and only so
+/// does it print and compare as what it means. At most 65,535 nodes.
+bool is_tree(const Expr& expression);
+
 /// Builders: `add(mul(buffer(acc), constant(2)), tensor(bias))`.
 Expr constant(double value);
 Expr buffer(BufferId id);
