@@ -9,6 +9,7 @@ A case is legal code plus illegal lines under `#ifdef MUST_FAIL`, and says in a 
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 
 def compile_case(compiler: str, include: str, case: str, *flags: str) -> tuple[int, str]:
@@ -20,8 +21,7 @@ def compile_case(compiler: str, include: str, case: str, *flags: str) -> tuple[i
 
 def main() -> int:
     compiler, include, case = sys.argv[1:]
-    with open(case, encoding="utf-8") as file:
-        expected = re.findall(r"// expect: (.*)", file.read())
+    expected = re.findall(r"// expect: (.*)", Path(case).read_text(encoding="utf-8"))
     if len(expected) != 1:
         print(f"{case}: got {len(expected)} lines '// expect: REGEX', need 1")
         return 1
