@@ -48,6 +48,8 @@ struct Conditions {
   ClockState clock = ClockState::Mixed;
   bool graph = true;                          // launched from a CUDA graph
   bool follows_other = false;                 // the kernel before is a different one (larger gap)
+
+  bool operator==(const Conditions&) const = default;
 };
 
 /// Turns profiles into time. cost::ClosedForm and later device::Simulator; each is the other's oracle.

@@ -1,0 +1,16 @@
+// decompose: operators that the framework has no kernel for become those it runs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "orrery/base/result.h"
+#include "orrery/graph/graph.h"
+#include "orrery/passes/context.h"
+
+namespace orrery::passes {
+
+/// Writes rotary embeddings as pointwise operators, in the order in which eager PyTorch runs `x *
+/// cos + cat((-x2, x1), -1) * sin`: mul, neg, cat, mul, add. The new values are called after the
+/// result: q_rotary.neg ...
+Result<graph::Graph> decompose(const graph::Graph& graph, const Context& context);
+
+}  // namespace orrery::passes

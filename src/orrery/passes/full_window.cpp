@@ -1,0 +1,20 @@
+// full_window.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/passes/full_window.h"
+
+#include <utility>
+
+namespace orrery::passes {
+
+Result<graph::Graph> full_window(const graph::Graph& graph, const Context& context) {
+  graph::GraphData data = graph.data();
+  for (graph::Op& op : data.ops) {
+    if (op.kind == graph::OpKind::Attention) {
+      const graph::Dim keys = data.values[op.inputs[1].index()].type.shape[2];
+      op.attributes.window = context.sizes(keys) <= op.attributes.window ? 0 : op.attributes.window;
+    }
+  }
+  return graph::Graph::make(std::move(data));
+}
+
+}  // namespace orrery::passes

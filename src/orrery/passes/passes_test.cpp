@@ -1,0 +1,180 @@
+// Passes: each alone, and the framework's calls of small graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "orrery/graph/parse.h"
+#include "orrery/graph/print.h"
+#include "orrery/passes/decompose.h"
+#include "orrery/passes/full_window.h"
+#include "orrery/passes/lower_framework.h"
+#include "orrery/passes/pipeline.h"
+#include "orrery/passes/runner.h"
+
+namespace orrery::passes {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+graph::Graph parsed(std::string_view text) {
+  auto graph = graph::parse(text);
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().to_string());
+  return *std::move(graph);
+}
+
+Context with(const graph::Graph& graph, std::vector<std::pair<std::string, int64_t>> sizes) {
+  auto bound = graph::Sizes::bind(graph, sizes);
+  EXPECT_TRUE(bound.ok());
+  return {*std::move(bound)};
+}
+
+/// "name: call xtimes" of every step.
+std::vector<std::string> lines(const plan::Plan& plan) {
+  std::vector<std::string> result;
+  for (const plan::Step& step : plan.steps) {
+    result.push_back(fmt::format("{}: {} x{}", step.name, plan::to_text(step.call), step.times));
+  }
+  return result;
+}
+
+constexpr std::string_view kRotary = R"(graph "rotary"
+dim batch
+dim seq
+input qkv: bf16 [batch, seq, 128]
+constant cos: bf16 [seq, 16]
+constant sin: bf16 [seq, 16]
+split: bf16 [batch, seq, 8, 16] = reshape qkv shape=[batch, seq, 8, 16]
+by_head: bf16 [batch, 8, seq, 16] = permute split order=[0, 2, 1, 3]
+q: bf16 [batch, 4, seq, 16] = slice by_head axis=1 begin=0 size=4
+r: bf16 [batch, 4, seq, 16] = rotary q cos sin
+output r
+)";
+
+TEST(Decompose, RotaryBecomesFiveKernelsAndTwoViews) {
+  const graph::Graph before = parsed(kRotary);
+  const auto after = decompose(before, with(before, {{"batch", 2}, {"seq", 8}}));
+  ASSERT_TRUE(after.ok()) << after.error().to_string();
+  EXPECT_THAT(graph::print(*after),
+              HasSubstr(R"(r.x1: bf16 [batch, 4, seq, 8] = slice q axis=3 begin=0 size=8
+r.x2: bf16 [batch, 4, seq, 8] = slice q axis=3 begin=8 size=8
+r.cos: bf16 [batch, 4, seq, 16] = mul q cos
+r.neg: bf16 [batch, 4, seq, 8] = neg r.x2
+r.cat: bf16 [batch, 4, seq, 16] = cat r.neg r.x1 axis=3
+r.sin: bf16 [batch, 4, seq, 16] = mul r.cat sin
+r: bf16 [batch, 4, seq, 16] = add r.cos r.sin
+output r)"));
+}
+
+TEST(LowerFramework, RotaryOfAPrefillIsFiveStridedKernels) {
+  const graph::Graph graph = parsed(kRotary);
+  const auto plan = run(graph, with(graph, {{"batch", 2}, {"seq", 8}}));
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_THAT(lines(*plan),
+              ElementsAre("r.cos: mul rows=64 cols=16 dtype=bf16 strided=1 x1",
+                          "r.neg: neg rows=64 cols=8 dtype=bf16 strided=1 x1",
+                          "r.cat: cat rows=64 cols=16 dtype=bf16 strided=1 x1",
+                          "r.sin: mul rows=64 cols=16 dtype=bf16 strided=1 x1",
+                          "r: add rows=64 cols=16 dtype=bf16 strided=1 x1"));
+}
+
+TEST(LowerFramework, LastAdditionOfADecodeStepUsesVectors) {
+  const graph::Graph graph = parsed(kRotary);
+  const auto plan = run(graph, with(graph, {{"batch", 2}, {"seq", 1}}));
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_EQ(lines(*plan).back(), "r: add rows=8 cols=16 dtype=bf16 x1");
+}
+
+TEST(LowerFramework, RotaryAloneIsRefused) {
+  const graph::Graph graph = parsed(kRotary);
+  const auto plan = run(graph, with(graph, {{"batch", 2}, {"seq", 8}}), {.off = {"decompose"}});
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(plan.error().to_string(),
+            "[passes.lower_framework] r: got rotary, need it decomposed first\n"
+            "  note: in pass lower_framework");
+}
+
+TEST(LowerFramework, NormOfTheLastTokenCopiesItFirstIfThereAreSeveralSequences) {
+  const graph::Graph graph = parsed(R"(graph "last"
+dim batch
+input x: bf16 [batch, 8, 64]
+weight w: bf16 [64]
+last: bf16 [batch, 1, 64] = slice x axis=1 begin=-1 size=1
+y: bf16 [batch, 1, 64] = rms_norm last w epsilon=1e-05
+output y
+)");
+  EXPECT_THAT(lines(*run(graph, with(graph, {{"batch", 1}}))),
+              ElementsAre("y: rms_norm rows=1 cols=64 dtype=bf16 x1"));
+  EXPECT_THAT(lines(*run(graph, with(graph, {{"batch", 3}}))),
+              ElementsAre("y.copy: copy rows=3 cols=64 dtype=bf16 strided=1 x1",
+                          "y: rms_norm rows=3 cols=64 dtype=bf16 x1"));
+}
+
+constexpr std::string_view kWindow = R"(graph "window"
+dim context
+input q: bf16 [1, 4, 1, 16]
+repeat 3 layer
+  carry h: bf16 [1, 4, 1, 16] = q
+  cache k: bf16 [1, 2, context, 16]
+  cache v: bf16 [1, 2, context, 16]
+  new: bf16 [1, 2, 1, 16] = slice h axis=1 begin=0 size=2
+  keys: bf16 [1, 2, context, 16] = cache_write k new axis=2
+  y: bf16 [1, 4, 1, 16] = attention h keys v window=100
+  next h = y
+end
+output y
+)";
+
+TEST(FullWindow, WindowThatCoversTheContextIsRemoved) {
+  const graph::Graph graph = parsed(kWindow);
+  const auto plan = run(graph, with(graph, {{"context", 100}}));
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_THAT(lines(*plan),
+              ElementsAre("layer.keys: copy rows=2 cols=16 dtype=bf16 strided=1 x3",
+                          "layer.y: attention batch=1 heads=4 kv_heads=2 seq_q=1 seq_kv=100 "
+                          "head_dim=16 causal=0 dtype=bf16 x3"));
+}
+
+TEST(FullWindow, WindowThatMattersIsAnError) {
+  const graph::Graph graph = parsed(kWindow);
+  const auto plan = run(graph, with(graph, {{"context", 101}}));
+  ASSERT_FALSE(plan.ok());
+  EXPECT_THAT(plan.error().message, HasSubstr("got a sliding window of 100 over 101 keys"));
+}
+
+TEST(Runner, TellsWhichPassChangedTheGraph) {
+  const graph::Graph graph = parsed(kRotary);
+  std::vector<std::string> seen;
+  int64_t time = 0;
+  const RunOptions options{
+      .off = {},
+      .clock = [&time] { return time += 5; },
+      .watch =
+          [&seen](const PassRan& ran) {
+            seen.push_back(fmt::format("{} {} {}", ran.name, ran.changed, ran.nanoseconds));
+          },
+  };
+  ASSERT_TRUE(run(graph, with(graph, {{"batch", 2}, {"seq", 8}}), options).ok());
+  EXPECT_THAT(seen,
+              ElementsAre("full_window false 5", "decompose true 5", "lower_framework true 5"));
+}
+
+TEST(Runner, UnknownNameIsAnError) {
+  const graph::Graph graph = parsed(kRotary);
+  const auto plan = run(graph, with(graph, {{"batch", 2}, {"seq", 8}}), {.off = {"decompse"}});
+  EXPECT_EQ(plan.error().message,
+            "[passes.runner] pass: got 'decompse', need one of full_window, decompose; did you "
+            "mean 'decompose'?");
+}
+
+TEST(Pipeline, EveryPassSaysWhy) {
+  for (const Pass& pass : all_passes()) {
+    EXPECT_FALSE(pass.why.empty()) << pass.name;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::passes

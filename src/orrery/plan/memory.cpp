@@ -1,0 +1,147 @@
+// Memory accounting: residents by kind, and the living intermediate values.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/plan/memory.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace orrery::plan {
+
+namespace {
+
+bool is_view(graph::OpKind kind) {
+  return kind == graph::OpKind::Slice || kind == graph::OpKind::Reshape ||
+         kind == graph::OpKind::Permute;
+}
+
+/// Follows intermediate values from operator to operator.
+class Liveness {
+ public:
+  Liveness(const graph::Graph& graph, const graph::Sizes& sizes) : graph_(graph), sizes_(sizes) {
+    find_storage();
+    find_last_uses();
+  }
+
+  Bytes most() const {
+    Bytes living;
+    Bytes most;
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      const graph::ValueId result = graph_.ops()[i].result;
+      if (storage_[result.index()] == result) {
+        living += sizes_.bytes(graph_[result].type);
+      }
+      most = std::max(most, living);
+      for (size_t value = 0; value < last_use_.size(); ++value) {
+        const graph::ValueId id = graph::ValueId::from_index(value);
+        const bool allocated = graph_[id].kind == graph::ValueKind::Result && storage_[value] == id;
+        if (allocated && last_use_[value] == i) {
+          living -= sizes_.bytes(graph_[id].type);
+        }
+      }
+    }
+    return most;
+  }
+
+ private:
+  /// The value whose memory each value lies in: a view's is its operand's, a written cache is the
+  /// cache.
+  void find_storage() {
+    for (size_t i = 0; i < graph_.values().size(); ++i) {
+      storage_.push_back(graph::ValueId::from_index(i));
+    }
+    for (const graph::Op& op : graph_.ops()) {
+      if (is_view(op.kind) || op.kind == graph::OpKind::CacheWrite) {
+        storage_[op.result.index()] = storage_[op.inputs[0].index()];
+      }
+    }
+  }
+
+  void use(graph::ValueId value, size_t at) {
+    size_t& last = last_use_[storage_[value.index()].index()];
+    last = std::max(last, at);
+  }
+
+  void find_last_uses() {
+    last_use_.assign(graph_.values().size(), 0);
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      use(graph_.ops()[i].result, i);
+      for (const graph::ValueId input : graph_.ops()[i].inputs) {
+        use(input, i);
+      }
+    }
+    // What a repeat starts from lives as long as the carried value; what it carries on, to its end.
+    for (const graph::Repeat& repeat : graph_.repeats()) {
+      for (const graph::Carry& carry : repeat.carries) {
+        use(carry.start, last_use_[storage_[carry.inside.index()].index()]);
+        use(carry.next, repeat.last == 0 ? 0 : repeat.last - 1);
+      }
+    }
+    for (const graph::ValueId output : graph_.outputs()) {
+      use(output, graph_.ops().size());
+    }
+  }
+
+  const graph::Graph& graph_;
+  const graph::Sizes& sizes_;
+  std::vector<graph::ValueId> storage_;  // by value
+  std::vector<size_t> last_use_;         // by value: index of an operator
+};
+
+}  // namespace
+
+Memory memory_of(const graph::Graph& graph, const graph::Sizes& sizes) {
+  Memory memory;
+  for (const graph::Value& value : graph.values()) {
+    const Bytes bytes = static_cast<double>(graph.times(value)) * sizes.bytes(value.type);
+    switch (value.kind) {
+      case graph::ValueKind::Weight:
+      case graph::ValueKind::Constant:
+        memory.weights += bytes;
+        break;
+      case graph::ValueKind::Cache:
+        memory.cache += bytes;
+        break;
+      case graph::ValueKind::Input:
+        memory.activations += bytes;
+        break;
+      case graph::ValueKind::Carried:
+      case graph::ValueKind::Result:
+        break;
+    }
+  }
+  memory.activations += Liveness(graph, sizes).most();
+  return memory;
+}
+
+Result<int64_t> largest_extent(const graph::Graph& graph,
+                               std::span<const Binding> bindings,
+                               const std::string& name,
+                               Bytes capacity) {
+  std::vector<Binding> all(bindings.begin(), bindings.end());
+  std::erase_if(all, [&name](const Binding& binding) { return binding.first == name; });
+  all.emplace_back(name, 1);
+  const auto fits = [&](int64_t extent) -> Result<bool> {
+    all.back().second = extent;
+    ORR_TRY(const graph::Sizes sizes, graph::Sizes::bind(graph, all));
+    return memory_of(graph, sizes).total() <= capacity;
+  };
+  constexpr int64_t kMost = int64_t{1} << 32;
+  int64_t good = 0;
+  int64_t bad = 1;
+  while (bad < kMost) {
+    ORR_TRY(const bool ok, fits(bad));
+    if (!ok) {
+      break;
+    }
+    good = bad;
+    bad *= 2;
+  }
+  while (bad - good > 1) {
+    const int64_t middle = good + (bad - good) / 2;
+    ORR_TRY(const bool ok, fits(middle));
+    (ok ? good : bad) = middle;
+  }
+  return good;
+}
+
+}  // namespace orrery::plan

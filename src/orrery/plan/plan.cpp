@@ -1,0 +1,125 @@
+// Names and text of plans.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/plan/plan.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "orrery/base/text.h"
+
+namespace orrery::plan {
+
+std::string_view name(Runtime runtime) {
+  switch (runtime) {
+    case Runtime::Graph:
+      return "graph";
+    case Runtime::Eager:
+      return "eager";
+  }
+  ORR_UNREACHABLE();
+}
+
+Result<Runtime> parse_runtime(std::string_view text) {
+  for (const Runtime runtime : {Runtime::Graph, Runtime::Eager}) {
+    if (text == name(runtime)) {
+      return runtime;
+    }
+  }
+  for (const std::string_view later : {"inductor", "fused", "orrery"}) {
+    if (text == later) {
+      return make_error(
+          ErrorCode::Unsupported,
+          "[plan.runtime] runtime: got '{}', which arrives later; need graph or eager",
+          text);
+    }
+  }
+  return make_error(
+      ErrorCode::InvalidInput, "[plan.runtime] runtime: got '{}', need graph or eager", text);
+}
+
+namespace {
+
+struct KindOf {
+  std::string_view op;
+  std::string_view kind;
+};
+
+constexpr std::array kKinds = {
+    KindOf{"rms_norm", "norm"},
+    KindOf{"layer_norm", "norm"},
+    KindOf{"softmax", "norm"},
+    KindOf{"add", "pointwise"},
+    KindOf{"mul", "pointwise"},
+    KindOf{"neg", "pointwise"},
+    KindOf{"silu", "pointwise"},
+    KindOf{"gelu", "pointwise"},
+    KindOf{"exp", "pointwise"},
+    KindOf{"cat", "copy"},
+    KindOf{"copy", "copy"},
+    KindOf{"transpose", "copy"},
+    KindOf{"embedding", "embedding"},
+};
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+}  // namespace
+
+std::string_view kind_of(const library::Call& call) {
+  return std::visit(
+      Overloaded{
+          [](const library::GemmCall&) -> std::string_view { return "gemm"; },
+          [](const library::AttentionCall&) -> std::string_view { return "attention"; },
+          [](const library::RowsCall& rows) -> std::string_view {
+            for (const KindOf& each : kKinds) {
+              if (each.op == rows.op) {
+                return each.kind;
+              }
+            }
+            return "other";
+          },
+      },
+      call);
+}
+
+std::string to_text(const library::Call& call) {
+  return std::visit(
+      Overloaded{
+          [](const library::GemmCall& c) {
+            const std::string batch = c.batch == 1 ? "" : fmt::format(" batch={}", c.batch);
+            return fmt::format(
+                "gemm{} m={} n={} k={} dtype={}", batch, c.m, c.n, c.k, name(c.input));
+          },
+          [](const library::AttentionCall& c) {
+            const std::string backend = c.backend.empty() ? "" : " backend=" + c.backend;
+            return fmt::format(
+                "attention batch={} heads={} kv_heads={} seq_q={} seq_kv={} head_dim={} causal={} "
+                "dtype={}{}",
+                c.batch,
+                c.heads,
+                c.kv_heads,
+                c.seq_q,
+                c.seq_kv,
+                c.head_dim,
+                c.causal ? 1 : 0,
+                name(c.dtype),
+                backend);
+          },
+          [](const library::RowsCall& c) {
+            return fmt::format("{} rows={} cols={} dtype={}{}",
+                               c.op,
+                               c.rows,
+                               c.cols,
+                               name(c.dtype),
+                               c.strided ? " strided=1" : "");
+          },
+      },
+      call);
+}
+
+}  // namespace orrery::plan

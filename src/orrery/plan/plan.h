@@ -1,0 +1,59 @@
+// Plans: HOW a graph runs, as the ordered calls that its runtime makes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/base/quantity.h"
+#include "orrery/base/result.h"
+#include "orrery/library/library.h"
+#include "orrery/plan/estimate.h"
+#include "orrery/plan/memory.h"
+
+namespace orrery::plan {
+
+// A plan of one decode step, shortened (print_plan in report/ writes it):
+//
+//     step                   call                                    times
+//     x                      embedding rows=32 cols=4096                 1
+//     layer.attention_norm   rms_norm rows=32 cols=4096                 32
+//     layer.qkv              gemm m=32 n=6144 k=4096 bf16               32
+//     ...
+//     logits                 gemm m=32 n=128256 k=4096 bf16              1
+//
+// A step is one call into a library and how often it runs. The steps of a repeated layer stand once
+// with the layer's count, so a plan of 80 layers is as small as one of 1.
+
+/// Who launches the kernels: `graph` replays a CUDA graph of the framework's kernels, `eager`
+/// launches each from the host. Others arrive with their capability.
+enum class Runtime { Graph, Eager };
+std::string_view name(Runtime runtime);
+/// Errors: a runtime of the future (inductor, fused, orrery) says that it arrives later.
+Result<Runtime> parse_runtime(std::string_view text);
+
+struct Step {
+  std::string name;  // of the graph's value: "layer.qkv"
+  library::Call call;
+  Conditions conditions;
+  int64_t times = 1;
+  bool operator==(const Step&) const = default;
+};
+
+struct Plan {
+  std::string name;
+  Runtime runtime = Runtime::Graph;
+  std::vector<Step> steps;
+  Memory memory;
+  bool operator==(const Plan&) const = default;
+};
+
+/// Kinds of operators for tables: gemm, attention, norm, pointwise, copy, embedding, other.
+std::string_view kind_of(const library::Call& call);
+
+/// "gemm m=32 n=6144 k=4096 dtype=bf16", as the command line takes it.
+std::string to_text(const library::Call& call);
+
+}  // namespace orrery::plan

@@ -1,0 +1,161 @@
+// Times plans: choice per call, then sums.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/plan/timing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "orrery/plan/interval.h"
+
+namespace orrery::plan {
+
+namespace {
+
+int64_t nodes(const StepTime& step) {
+  double count = 0;
+  for (const kernel::Profile& kernel : step.kernels) {
+    count += 1 + kernel.extra_nodes;
+  }
+  return static_cast<int64_t>(std::lround(count));
+}
+
+/// What takes most of the plan's time, by the bounds of its steps.
+Bound main_bound(const PlanTime& time) {
+  std::map<Bound, Duration> by_bound;
+  for (const StepTime& step : time.steps) {
+    by_bound[step.once.bound] += step.total;
+  }
+  Bound most = Bound::Latency;
+  Duration longest = Duration::zero();
+  for (const auto& [bound, total] : by_bound) {
+    if (total > longest) {
+      most = bound;
+      longest = total;
+    }
+  }
+  return most;
+}
+
+/// Least sure of the steps' evidence: a sum is as good as its weakest part.
+Evidence weakest(const PlanTime& time) {
+  Evidence evidence = Evidence::Measured;
+  for (const StepTime& step : time.steps) {
+    evidence = std::min(evidence, step.once.evidence);
+  }
+  return time.steps.empty() ? Evidence::Analytic : evidence;
+}
+
+void add_terms(PlanTime& time, const Plan& plan) {
+  std::vector<std::string_view> order;
+  std::map<std::string_view, Duration> by_kind;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const std::string_view kind = kind_of(plan.steps[i].call);
+    if (!by_kind.contains(kind)) {
+      order.push_back(kind);
+    }
+    by_kind[kind] += time.steps[i].total;
+  }
+  for (const std::string_view kind : order) {
+    time.total.terms.push_back({std::string(kind), by_kind[kind]});
+  }
+}
+
+void add_warnings(PlanTime& time, const Plan& plan) {
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    for (const std::string& warning : time.steps[i].once.warnings) {
+      const std::string text = plan.steps[i].name + ": " + warning;
+      auto& all = time.total.warnings;
+      if (std::find(all.begin(), all.end(), text) == all.end()) {
+        all.push_back(text);
+      }
+    }
+  }
+}
+
+/// The host launches kernel after kernel and runs ahead of the device: the slower of both is seen.
+void add_host(PlanTime& time, const Estimator& estimator) {
+  const Duration launch = estimator.machine().chip.launch.host_launch;
+  time.host = launch * time.kernels;
+  if (time.host > time.total.time) {
+    const double ratio = time.host / time.total.time;
+    time.total.low = time.total.low * ratio;
+    time.total.high = time.total.high * ratio;
+    time.total.time = time.host;
+    time.total.bound = Bound::Launch;
+  }
+}
+
+void sum(PlanTime& time) {
+  std::vector<Seconds> below;
+  std::vector<Seconds> above;
+  for (const StepTime& step : time.steps) {
+    time.device += step.total;
+    const double times = step.total / step.once.time;
+    below.push_back(times * (step.once.time - step.once.low).seconds());
+    above.push_back(times * (step.once.high - step.once.time).seconds());
+  }
+  time.total.time = time.device;
+  time.total.low =
+      max(Duration::zero(), time.device - Duration::from(combined_half(below, kStepCorrelation)));
+  time.total.high = time.device + Duration::from(combined_half(above, kStepCorrelation));
+}
+
+}  // namespace
+
+Result<StepTime> time_call(const library::Call& call,
+                           const Conditions& conditions,
+                           const library::Library& library,
+                           const Estimator& estimator) {
+  ORR_TRY(auto candidates, library.candidates(call, estimator.machine().chip));
+  if (candidates.empty()) {
+    return make_error(
+        ErrorCode::Unsupported, "[plan.timing] {}: got no kernel, need one", to_text(call));
+  }
+  Choice choice = choose(candidates, estimator, conditions);
+  StepTime step;
+  step.once = std::move(choice.estimate);
+  step.total = step.once.time;
+  step.candidates = candidates.size();
+  step.kernels = std::move(candidates[choice.index]);
+  return step;
+}
+
+Result<PlanTime> time_plan(const Plan& plan,
+                           const library::Library& library,
+                           const Estimator& estimator) {
+  PlanTime time;
+  time.steps.reserve(plan.steps.size());
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const auto same = [&step](const Step& other) {
+      return other.call == step.call && other.conditions == step.conditions;
+    };
+    const auto end = plan.steps.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto before = std::find_if(plan.steps.begin(), end, same);
+    if (before != end) {
+      time.steps.push_back(time.steps[static_cast<size_t>(before - plan.steps.begin())]);
+    } else {
+      auto timed = time_call(step.call, step.conditions, library, estimator);
+      if (!timed.ok()) {
+        return timed.error().with_note(fmt::format("step '{}' of {}", step.name, plan.name));
+      }
+      time.steps.push_back(*std::move(timed));
+    }
+    StepTime& added = time.steps.back();
+    added.total = added.once.time * step.times;
+    time.kernels += nodes(added) * step.times;
+  }
+  sum(time);
+  time.total.bound = main_bound(time);
+  time.total.evidence = weakest(time);
+  add_terms(time, plan);
+  add_warnings(time, plan);
+  if (plan.runtime == Runtime::Eager) {
+    add_host(time, estimator);
+  }
+  return time;
+}
+
+}  // namespace orrery::plan
