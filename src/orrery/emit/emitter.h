@@ -1,4 +1,4 @@
-// Emitters: the source text of a kernel program for one target, and how to launch what it compiles to.
+// Emitters: the source text of a kernel program for one target, and how to launch it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,8 +12,9 @@
 
 namespace orrery::emit {
 
-/// A tensor copy descriptor (CUtensorMap) that the launcher encodes from the tensor's pointer and extents: the box is
-/// the tile of the tensor's axes (innermost first `panel` elements wide), with the shared layout's swizzle.
+/// A tensor copy descriptor (CUtensorMap) that the launcher encodes from the tensor's pointer and
+/// extents: the box is the tile of the tensor's axes (innermost first `panel` elements wide), with
+/// the shared layout's swizzle.
 struct TensorMap {
   kernel::TensorId tensor;
   std::vector<int64_t> box;  // elements, outermost axis first; one entry per tensor axis
@@ -22,19 +23,19 @@ struct TensorMap {
 
 enum class ArgumentKind { TensorMap, Pointer, Extent };
 
-/// One argument of the kernel function, in order. Pointers are passed for every tensor not only reached by maps, extents
-/// as int32 for every symbol of the program.
+/// One argument of the kernel function, in order. Pointers are passed for every tensor not only
+/// reached by maps, extents as int32 for every symbol of the program.
 struct Argument {
   ArgumentKind kind = ArgumentKind::Pointer;
-  kernel::TensorId tensor;   // Pointer
-  size_t map = 0;            // TensorMap: index into Source::maps
-  std::string symbol;        // Extent
+  kernel::TensorId tensor;  // Pointer
+  size_t map = 0;           // TensorMap: index into Source::maps
+  std::string symbol;       // Extent
 };
 
 /// Source text of one kernel and everything needed to launch it.
 struct Source {
   std::string code;
-  std::string entry;               // the function's name
+  std::string entry;  // the function's name
   std::vector<TensorMap> maps;
   std::vector<Argument> arguments;
   std::vector<std::string> options;  // compiler options that the code needs

@@ -2,43 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/emit/naming.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <variant>
 
 namespace orrery::emit {
-namespace {
 
 using kernel::Program;
-
-struct Summarise {
-  const Program& program;
-
-  std::string operator()(const kernel::Load& load) const {
-    return fmt::format("{} <- {}", program[load.to].name, program[load.from].name);
-  }
-
-  std::string operator()(const kernel::Store& store) const {
-    return fmt::format("{} <- {}", program[store.to].name, program[store.from].name);
-  }
-
-  std::string operator()(const kernel::Map& map) const {
-    return fmt::format("{}, element by element", program[map.to].name);
-  }
-
-  std::string operator()(const kernel::Reduce& reduce) const {
-    const bool sum = reduce.kind == kernel::ReduceKind::Sum;
-    return fmt::format("{} = {}", program[reduce.to].name, sum ? "sum" : "max");
-  }
-
-  std::string operator()(const kernel::Mma& mma) const {
-    return fmt::format(
-        "{} += {} x {}", program[mma.acc].name, program[mma.first].name, program[mma.second].name);
-  }
-};
-
-}  // namespace
 
 std::string buffer_name(const Program& program, kernel::BufferId buffer) {
   return program[buffer].name + "_";
@@ -88,10 +56,6 @@ std::vector<Argument> plain_arguments(const Program& program) {
     arguments.push_back(argument);
   }
   return arguments;
-}
-
-std::string summary(const Program& program, const kernel::Op& op) {
-  return std::visit(Summarise{program}, op);
 }
 
 }  // namespace orrery::emit

@@ -31,7 +31,4 @@ std::vector<std::string> symbols(const kernel::Program& program);
 /// A pointer for every tensor, then an int32 for every symbol.
 std::vector<Argument> plain_arguments(const kernel::Program& program);
 
-/// What a statement does in a few words, for comments: "a <- A", "acc += a x b".
-std::string summary(const kernel::Program& program, const kernel::Op& op);
-
 }  // namespace orrery::emit

@@ -28,6 +28,12 @@ class Writer {
     ++depth_;
   }
 
+  /// `{`: a block without a head.
+  void begin() {
+    raw("{");
+    ++depth_;
+  }
+
   /// `} tail` one level up.
   void close(std::string_view tail = "") {
     --depth_;

@@ -103,23 +103,19 @@ void open_loop(const Program& program, AxisId axis, Writer& out) {
            corner_name(program, *a.parts),
            parts.tile,
            a.name);
-  out.line("const int64_t last_{} = std::min<int64_t>({}, first_{} + share_{});",
-           a.name,
-           extent,
-           a.name,
-           a.name);
+  out.line(
+      "const int64_t last_{} = smaller({}, first_{} + share_{});", a.name, extent, a.name, a.name);
   out.open(
       "for (int64_t {} = first_{}; {} < last_{}; {} += {})", at, a.name, at, a.name, at, a.tile);
 }
 
 void write_phase(const Program& program, const kernel::Phase& phase, Scope scope, Writer& out) {
   if (phase.loop) {
-    out.raw("{");  // names of the walk are its own
-    Writer& body = out;
-    open_loop(program, *phase.loop, body);
+    out.begin();  // names of the walk are its own
+    open_loop(program, *phase.loop, out);
     scope.moving.insert(*phase.loop);
   }
-  for (const kernel::Statement& statement : phase.body) write_statement(scope, statement.op, out);
+  for (const kernel::Statement& statement : phase.body) write_statement(scope, statement, out);
   if (phase.loop) {
     out.close();
     out.close();
@@ -135,7 +131,7 @@ void write_buffers(const Program& program, Writer& out) {
       size *= program[axis].tile;
       axes.push_back(program[axis].name);
     }
-    out.line("std::vector<float> {}({});  // {} [{}]",
+    out.line("Tile {}({});  // {} [{}]",
              buffer_name(program, id),
              size,
              name(program[id].dtype),

@@ -13,6 +13,7 @@
 #include "orrery/emit/cpu/statement_internal.h"
 #include "orrery/emit/cpu/types_internal.h"
 #include "orrery/emit/naming.h"
+#include "orrery/kernel/print.h"
 
 namespace orrery::emit::cpu {
 namespace {
@@ -120,7 +121,7 @@ class Statements {
       ++opened;
     }
     if (opened == 0) {  // a single element still gets a scope of its own
-      out_.raw("{");
+      out_.begin();
       return 1;
     }
     return opened;
@@ -227,10 +228,10 @@ class Statements {
 
 }  // namespace
 
-void write_statement(const Scope& scope, const kernel::Op& op, Writer& out) {
-  out.line("// {}", summary(scope.program, op));
+void write_statement(const Scope& scope, const kernel::Statement& statement, Writer& out) {
+  out.line("// {}", kernel::print(scope.program, statement));
   Statements statements(scope, out);
-  std::visit([&](const auto& statement) { statements(statement); }, op);
+  std::visit([&](const auto& op) { statements(op); }, statement.op);
 }
 
 }  // namespace orrery::emit::cpu

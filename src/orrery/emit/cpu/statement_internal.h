@@ -18,6 +18,6 @@ struct Scope {
 };
 
 /// Appends the loops of one statement.
-void write_statement(const Scope& scope, const kernel::Op& op, Writer& out);
+void write_statement(const Scope& scope, const kernel::Statement& statement, Writer& out);
 
 }  // namespace orrery::emit::cpu

@@ -10,13 +10,32 @@ namespace {
 
 using kernel::ExprOp;
 
-constexpr std::string_view kPrelude = R"(#include <algorithm>
-#include <bit>
-#include <cmath>
+// Light headers only: most of the time from text to a loaded library would go into heavier ones.
+constexpr std::string_view kPrelude = R"(#include <bit>
 #include <cstdint>
-#include <vector>
+
+extern "C" {
+float expf(float);
+float exp2f(float);
+float log2f(float);
+float sqrtf(float);
+float tanhf(float);
+float erff(float);
+float rintf(float);
+}
 
 namespace {
+
+// The elements of a tile, zero at first.
+struct Tile {
+  explicit Tile(int64_t size) : values(new float[size]()) {}
+  Tile(const Tile&) = delete;
+  ~Tile() { delete[] values; }
+  float& operator[](int64_t i) { return values[i]; }
+  float* values;
+};
+
+int64_t smaller(int64_t x, int64_t y) { return x < y ? x : y; }
 
 float load_f32(float x) { return x; }
 
@@ -27,7 +46,7 @@ float load_bf16(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
 // Round to nearest, ties to even.
 uint16_t store_bf16(float x) {
   const auto bits = std::bit_cast<uint32_t>(x);
-  if (std::isnan(x)) return static_cast<uint16_t>((bits >> 16) | 0x40U);
+  if (x != x) return static_cast<uint16_t>((bits >> 16) | 0x40U);
   return static_cast<uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16);
 }
 
@@ -35,18 +54,18 @@ float load_f16(uint16_t x) {
   const uint32_t sign = uint32_t{x & 0x8000U} << 16;
   const uint32_t magnitude = x & 0x7fffU;
   if (magnitude >= 0x7c00U) return std::bit_cast<float>(sign | 0x7f800000U | (magnitude << 13));
-  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;  // exact, also of subnormals
+  const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112f;  // exact
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(scaled));
 }
 
 // Round to nearest, ties to even; from 65520 on infinity.
 uint16_t store_f16(float x) {
   const uint32_t sign = (std::bit_cast<uint32_t>(x) >> 16) & 0x8000U;
-  const float magnitude = std::fabs(x);
-  if (std::isnan(x)) return static_cast<uint16_t>(sign | 0x7e00U);
+  const float magnitude = __builtin_fabsf(x);
+  if (x != x) return static_cast<uint16_t>(sign | 0x7e00U);
   if (magnitude >= 65520.0f) return static_cast<uint16_t>(sign | 0x7c00U);
   if (magnitude < 0x1p-14f) {  // subnormal: multiples of 2^-24
-    return static_cast<uint16_t>(sign | static_cast<uint32_t>(std::nearbyint(magnitude * 0x1p24f)));
+    return static_cast<uint16_t>(sign | static_cast<uint32_t>(rintf(magnitude * 0x1p24f)));
   }
   const auto bits = std::bit_cast<uint32_t>(magnitude) - (112U << 23);
   return static_cast<uint16_t>(sign | ((bits + 0xfffU + ((bits >> 13) & 1U)) >> 13));
@@ -55,10 +74,10 @@ uint16_t store_f16(float x) {
 float load_i32(int32_t x) { return static_cast<float>(x); }
 
 int32_t store_i32(float x) {
-  if (std::isnan(x)) return 0;
-  const float whole = std::nearbyint(x);
-  if (whole >= 0x1p31f) return INT32_MAX;
-  return whole < -0x1p31f ? INT32_MIN : static_cast<int32_t>(whole);
+  if (x != x) return 0;
+  const float whole = rintf(x);
+  if (whole >= 0x1p31f) return 2147483647;
+  return whole < -0x1p31f ? -2147483647 - 1 : static_cast<int32_t>(whole);
 }
 
 float maximum(float x, float y) { return x < y ? y : x; }
@@ -69,12 +88,12 @@ float minimum(float x, float y) { return y < x ? y : x; }
 )";
 
 const Dialect kDialect = {
-    {ExprOp::Abs, "std::fabs({})"},
+    {ExprOp::Abs, "__builtin_fabsf({})"},
     {ExprOp::Exp, "expf({})"},
     {ExprOp::Exp2, "exp2f({})"},
     {ExprOp::Log2, "log2f({})"},
-    {ExprOp::Sqrt, "std::sqrt({})"},
-    {ExprOp::Rsqrt, "(1.0f / std::sqrt({}))"},
+    {ExprOp::Sqrt, "sqrtf({})"},
+    {ExprOp::Rsqrt, "(1.0f / sqrtf({}))"},
     {ExprOp::Reciprocal, "1.0f / {}"},
     {ExprOp::Tanh, "tanhf({})"},
     {ExprOp::Erf, "erff({})"},

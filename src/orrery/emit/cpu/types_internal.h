@@ -1,5 +1,5 @@
-// Element types on the CPU: storage, conversion, and the functions that emitted code needs for
-// them. SPDX-License-Identifier: Apache-2.0
+// Element types on the CPU: storage, conversion, and their functions.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <string>
