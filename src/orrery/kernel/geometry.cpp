@@ -6,7 +6,7 @@
 #include <limits>
 #include <string>
 
-#include "orrery/base/check.h"
+#include "orrery/kernel/limits.h"
 
 namespace orrery::kernel {
 namespace {
@@ -38,13 +38,7 @@ Band band_at(int64_t at, int64_t firsts, int64_t seconds, int64_t group) {
 }  // namespace
 
 int64_t warp_size(Target target) {
-  switch (target) {
-    case Target::Sm90a:
-      return 32;
-    case Target::Gfx942:
-      return 64;
-  }
-  ORR_UNREACHABLE();
+  return target_limits(target).warp_size;
 }
 
 Result<int64_t> extent_of(const Program& program, AxisId axis, const Extents& extents) {

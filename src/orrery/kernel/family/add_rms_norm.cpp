@@ -9,12 +9,12 @@
 #include "orrery/kernel/family/build_internal.h"
 #include "orrery/kernel/family/reasons_internal.h"
 #include "orrery/kernel/geometry.h"
+#include "orrery/kernel/limits.h"
 
 namespace orrery::kernel {
 namespace {
 
-constexpr int64_t kVectorBytes = 16;   // widest access of a thread
-constexpr int64_t kMaxThreads = 1024;  // of a CTA, on both targets
+constexpr int64_t kVectorBytes = 16;  // widest access of a thread
 constexpr int64_t kMaxHeld = 64;  // elements of a row in a thread: x, r, h and w are alive together
 
 int64_t width_of(const AddRmsNormConfig& config) {
@@ -142,8 +142,9 @@ Result<void> check(const AddRmsNormConfig& c) {
                  [&] { return fmt::format("type: got {}, need bf16, f16 or f32", name(c.dtype)); });
   if (positive && typed) {
     const int64_t threads = c.rows * c.row_warps * warp_size(c.target);
-    reasons.unless(threads <= kMaxThreads, [&] {
-      return fmt::format("threads of a CTA: got {}, need at most {}", threads, kMaxThreads);
+    const int64_t most = target_limits(c.target).threads_per_cta;
+    reasons.unless(threads <= most, [&] {
+      return fmt::format("threads of a CTA: got {}, need at most {}", threads, most);
     });
     const int64_t held = width_of(c) * c.vectors;
     reasons.unless(held <= kMaxHeld, [&] {
