@@ -13,6 +13,12 @@ void check_parts(const Program& program, const Axis& axis, Report& report) {
   }
   if (program[*axis.parts].kind != AxisKind::Grid) {
     report.add("axis", who(), "got parts {}, need a grid axis", program[*axis.parts].name);
+  } else if (program[*axis.parts].tile != 1) {
+    report.add("axis",
+               who(),
+               "got parts {} of tile {}, need tile 1",
+               program[*axis.parts].name,
+               program[*axis.parts].tile);
   }
 }
 

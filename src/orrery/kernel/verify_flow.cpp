@@ -33,7 +33,8 @@ class Flow {
  private:
   void use(const Site& site, BufferId id, Use use) {
     State& state = buffers_[id.index()];
-    if (use == Use::Read || use == Use::Update) read(site, id, state);
+    if (use == Use::Read || use == Use::Update) check_written(site, id, state);
+    if (use == Use::Read) state.read = true;
     if (use == Use::Staging) state.staged = true;
     if (use == Use::Write || use == Use::Update) {
       if (!state.written) state.written_in = &site.phase;
@@ -42,8 +43,7 @@ class Flow {
     }
   }
 
-  void read(const Site& site, BufferId id, State& state) {
-    state.read = true;
+  void check_written(const Site& site, BufferId id, State& state) {
     if (!state.written) {
       report_.add("flow",
                   site.who(),

@@ -64,7 +64,6 @@ class Product {
 
   // acc [r, c], first [r, k], second [c, k], each in any order.
   bool find_axes() {
-    rows_.reset();
     for (const AxisId axis : acc_.axes) {
       if (has(first_.axes, axis) && !has(second_.axes, axis)) rows_ = axis;
       if (has(second_.axes, axis) && !has(first_.axes, axis)) columns_ = axis;
