@@ -49,6 +49,7 @@ class Parser {
   Result<Op> load(BufferId to);
   Result<Op> store(TensorId to);
   Result<Op> assignment(BufferId to);
+  Result<Op> reduction(BufferId to, ReduceKind kind);
   Result<Op> mma(BufferId acc);
   Result<MmaShape> mma_shape();
 

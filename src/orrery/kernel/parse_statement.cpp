@@ -97,20 +97,24 @@ Result<Op> Parser::store(TensorId to) {
   return Op(store);
 }
 
-// max_over(...) and sum(...) are reductions only as the whole right side; they are no functions of
-// an expression.
+// sum(...) and max_over(...) are reductions only as the whole right side, and only with the
+// bracket: a buffer may be called sum, too.
 Result<Op> Parser::assignment(BufferId to) {
-  const Token token = scan_.peek();
-  if (!(token.is("sum") || token.is("max_over")) || find_buffer(token.text) ||
-      find_tensor(token.text)) {
-    ORR_TRY(Expr value, expression());
-    return Op(Map{to, std::move(value)});
+  const Scanner before = scan_;
+  const Token word = scan_.peek();
+  if (word.is("sum") || word.is("max_over")) {
+    scan_.next();
+    if (scan_.accept("(")) return reduction(to, word.is("sum") ? ReduceKind::Sum : ReduceKind::Max);
+    scan_ = before;
   }
-  scan_.next();
-  ORR_TRY_VOID(scan_.expect("("));
+  ORR_TRY(Expr value, expression());
+  return Op(Map{to, std::move(value)});
+}
+
+Result<Op> Parser::reduction(BufferId to, ReduceKind kind) {
   ORR_TRY(Expr value, expression());
   ORR_TRY_VOID(scan_.expect(")"));
-  return Op(Reduce{to, token.is("sum") ? ReduceKind::Sum : ReduceKind::Max, std::move(value)});
+  return Op(Reduce{to, kind, std::move(value)});
 }
 
 Result<Op> Parser::mma(BufferId acc) {

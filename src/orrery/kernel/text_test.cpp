@@ -201,6 +201,14 @@ TEST(TextExpression, ReductionsAreTheWholeRightSide) {
             "[kernel.parse] line 9, column 17: got 'sum', need a function");
 }
 
+TEST(TextExpression, ABufferMayBeCalledLikeAFunction) {
+  std::string text = replaced(sample::kRowNorm, "s f32 [r]", "sum f32 [r]");
+  text = replaced(text, "s = sum(x * x)", "sum = sum(x * x)");
+  text = replaced(text, "s = rsqrt(s / extent(c) + 1e-06)", "sum = sum * 2 + rsqrt(sum)");
+  text = replaced(text, "x * s * W", "x * sum * W");
+  EXPECT_EQ(print(parse(text).value()), text);
+}
+
 struct Refusal {
   std::string_view from;
   std::string_view to;

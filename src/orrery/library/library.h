@@ -17,10 +17,11 @@
 
 namespace orrery::library {
 
-// A *call* is an operator with its sizes, as a framework hands it to a library: no layout of ours, no kernel yet.
-// The library answers with *candidates*: one profile where its rule is known from source or from launch geometry
-// (FlashAttention's splits, PyTorch's reductions), several where it decides by heuristics of its own that we do not
-// have (which nvjet tile cuBLAS takes); the estimator then takes the fastest and corrects for the bias of a minimum.
+// A *call* is an operator with its sizes, as a framework hands it to a library: no layout of ours,
+// no kernel yet. The library answers with *candidates*: one profile where its rule is known from
+// source or from launch geometry (FlashAttention's splits, PyTorch's reductions), several where it
+// decides by heuristics of its own that we do not have (which nvjet tile cuBLAS takes); the
+// estimator then takes the fastest and corrects for the bias of a minimum.
 
 /// C[m, n] = A[m, k] B[n, k]^T per batch, plus nothing (a linear layer without bias).
 struct GemmCall {
@@ -47,8 +48,9 @@ struct AttentionCall {
   bool operator==(const AttentionCall&) const = default;
 };
 
-/// A kernel over rows x cols by its operator's name: add, mul, silu, copy, rms_norm, layer_norm, softmax, embedding ...
-/// `strided`: an operand is a view that is not contiguous or is broadcast, which takes the framework's slower kernel.
+/// A kernel over rows x cols by its operator's name: add, mul, silu, copy, rms_norm, layer_norm,
+/// softmax, embedding ... `strided`: an operand is a view that is not contiguous or is broadcast,
+/// which takes the framework's slower kernel.
 struct RowsCall {
   std::string op;
   int64_t rows = 0;
@@ -68,12 +70,14 @@ class Library {
  public:
   static Result<Library> parse(std::string_view toml, std::string_view origin);
 
-  std::string_view id() const;        // "cuda-13"
-  std::string_view version() const;   // "cuBLAS 13.0, cuDNN 9.19, PyTorch 2.11"
+  std::string_view id() const;       // "cuda-13"
+  std::string_view version() const;  // "cuBLAS 13.0, cuDNN 9.19, PyTorch 2.11"
 
-  /// The kernels that may serve `call`: each candidate is the sequence of kernels that one choice launches (a split-K
-  /// GEMM and its reduction are two). Error Unsupported if the library has no rule for it, saying what is missing.
-  Result<std::vector<std::vector<kernel::Profile>>> candidates(const Call& call, const machine::Chip& chip) const;
+  /// The kernels that may serve `call`: each candidate is the sequence of kernels that one choice
+  /// launches (a split-K GEMM and its reduction are two). Error Unsupported if the library has no
+  /// rule for it, saying what is missing.
+  Result<std::vector<std::vector<kernel::Profile>>> candidates(const Call& call,
+                                                               const machine::Chip& chip) const;
 
   /// Fitted numbers in the file, by name (a tool counts them; at most 60).
   std::vector<machine::Number> numbers() const;
@@ -82,6 +86,7 @@ class Library {
 
  private:
   explicit Library(std::shared_ptr<const Tables> tables) : tables_(std::move(tables)) {}
+
   std::shared_ptr<const Tables> tables_;  // immutable, shared by copies (docs/design)
 };
 

@@ -120,6 +120,7 @@ Overlap read_overlap(NumberFile& file) {
   overlap.unpipelined = exponent(file, "overlap.unpipelined");
   overlap.memory = exponent(file, "overlap.memory");
   overlap.pipes = exponent(file, "overlap.pipes");
+  overlap.error = file.number("overlap.error", Unit::One);
   return overlap;
 }
 

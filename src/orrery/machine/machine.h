@@ -107,6 +107,7 @@ struct Overlap {
   double unpipelined = 1;  // of one that does not
   double memory = 1;       // L2 and DRAM traffic
   double pipes = 1;        // the pipes of one SM within a trip
+  double error = 0;        // half an 80 % interval of a kernel that states none, relative
 };
 
 struct Link {

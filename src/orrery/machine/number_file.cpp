@@ -123,7 +123,7 @@ void collect(const toml::table& table, const std::string& prefix, std::vector<Le
     const std::string key =
         prefix.empty() ? std::string(name.str()) : prefix + "." + std::string(name.str());
     const auto* inner = node.as_table();
-    if (inner != nullptr && !inner->contains("value") && !inner->contains("unit")) {
+    if (inner != nullptr && !inner->contains("value") && !inner->get_as<std::string>("unit")) {
       collect(*inner, key, leaves);
     } else {
       leaves.push_back({key, &node});
@@ -195,6 +195,7 @@ Result<NumberFile> NumberFile::parse(std::string_view toml, std::string_view ori
       file.number_at_[key] = file.numbers_.size();
       file.numbers_.push_back(read_number(key, *table, wrong));
       if (!wrong.empty()) {
+        file.used_.insert(key);
         file.complain(key, wrong);
       }
     } else if (const auto text = node->value<std::string>(); text && node->is_string()) {

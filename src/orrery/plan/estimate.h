@@ -1,7 +1,8 @@
-// Estimates: a time with its interval, its bound and its terms; and the interface of what makes them.
-// SPDX-License-Identifier: Apache-2.0
+// Estimates: a time with its interval, its bound and its terms; and the interface of what makes
+// them. SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,8 @@ std::string_view name(Bound bound);
 enum class Evidence { Analytic, Simulated, Interpolated, Measured };
 std::string_view name(Evidence evidence);
 
-/// One named part of a time, e.g. {"main loop", 812 us}. Terms that overlap need not add up to the time.
+/// One named part of a time, e.g. {"main loop", 812 us}. Terms that overlap need not add up to the
+/// time.
 struct Term {
   std::string name;
   Duration time;
@@ -30,7 +32,7 @@ struct Term {
 /// A prediction: never a bare number.
 struct Estimate {
   Duration time;
-  Duration low;    // 80 % interval
+  Duration low;  // 80 % interval
   Duration high;
   Bound bound = Bound::Latency;
   Evidence evidence = Evidence::Analytic;
@@ -39,20 +41,27 @@ struct Estimate {
 };
 
 enum class CacheState { Cold, Warm };
-enum class ClockState { Burst, Steady, Mixed };  // first ~20 ms after idling; sustained; a window across both
+enum class ClockState {
+  Burst,
+  Steady,
+  Mixed
+};  // first ~20 ms after idling; sustained; a window across both
 
 /// Under which conditions a kernel runs.
 struct Conditions {
   CacheState weights = CacheState::Cold;      // operands not produced just before
   CacheState activations = CacheState::Cold;  // operands the kernel before has just written
   ClockState clock = ClockState::Mixed;
-  bool graph = true;                          // launched from a CUDA graph
-  bool follows_other = false;                 // the kernel before is a different one (larger gap)
+  bool graph = true;           // launched from a CUDA graph
+  bool follows_other = false;  // the kernel before is a different one (larger gap)
+  int64_t input_sets = 1;  // a measuring loop rotates among so many copies of its operands: a warm
+                           // operand then is in L2 only as far as all copies fit
 
   bool operator==(const Conditions&) const = default;
 };
 
-/// Turns profiles into time. cost::ClosedForm and later device::Simulator; each is the other's oracle.
+/// Turns profiles into time. cost::ClosedForm and later device::Simulator; each is the other's
+/// oracle.
 class Estimator {
  public:
   virtual ~Estimator() = default;
@@ -60,13 +69,16 @@ class Estimator {
   virtual const machine::Machine& machine() const = 0;
 };
 
-/// The fastest of several candidate kernel sequences: its index and the estimate of its sum, corrected for the bias of
-/// a minimum over uncertain predictions (more than one candidate: the corrected time is what is reported).
+/// The fastest of several candidate kernel sequences: its index and the estimate of its sum,
+/// corrected for the bias of a minimum over uncertain predictions (more than one candidate: the
+/// corrected time is what is reported).
 struct Choice {
   size_t index = 0;
   Estimate estimate;
 };
-Choice choose(const std::vector<std::vector<kernel::Profile>>& candidates, const Estimator& estimator,
+
+Choice choose(const std::vector<std::vector<kernel::Profile>>& candidates,
+              const Estimator& estimator,
               const Conditions& conditions);
 
 }  // namespace orrery::plan

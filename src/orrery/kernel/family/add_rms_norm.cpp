@@ -10,6 +10,7 @@
 #include "orrery/kernel/family/reasons_internal.h"
 #include "orrery/kernel/geometry.h"
 #include "orrery/kernel/limits.h"
+#include "orrery/kernel/verify.h"
 
 namespace orrery::kernel {
 namespace {
@@ -194,8 +195,10 @@ std::vector<AddRmsNormConfig> add_rms_norm_configs(int64_t rows,
   std::vector<AddRmsNormConfig> found;
   AddRmsNormConfig config = base;
   config.aligned = cols % 8 == 0;
+  // Many warps with long rows each would not fit the register file: the verifier counts that.
   const auto offer = [&] {
-    if (add_rms_norm_program(config).ok()) {
+    const Result<Program> program = add_rms_norm_program(config);
+    if (program.ok() && verify(*program).ok()) {
       found.push_back(config);
     }
   };

@@ -1,0 +1,60 @@
+// Memory: L2 residency, DRAM time, L2 time.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/cost/memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery::cost {
+namespace {
+
+double resident_share(double bytes, const machine::L2& l2) {
+  const double ratio = bytes / l2.effective.value();
+  const double square = ratio * ratio;
+  const double fourth = square * square;
+  return 1 / (1 + fourth * fourth);
+}
+
+}  // namespace
+
+double dram_seconds(const machine::Dram& dram, double read, double write) {
+  const double all = read + write;
+  if (!(all > 0)) {
+    return 0;
+  }
+  return read / dram.read.value() + write / dram.write.value() * (1 - dram.mix * read / all);
+}
+
+MemoryTime memory_time(const kernel::Profile& profile,
+                       const machine::Chip& chip,
+                       const plan::Conditions& conditions,
+                       double active_sms) {
+  const auto& traffic = profile.traffic;
+  const double recent = traffic.recent_read.value();
+  const double other = std::max(0.0, traffic.unique_read.value() - recent);
+  const double written = traffic.unique_write.value();
+  const auto sets = static_cast<double>(std::max<int64_t>(1, conditions.input_sets));
+  const bool warm_activations = conditions.activations == plan::CacheState::Warm;
+  const bool warm_weights = conditions.weights == plan::CacheState::Warm;
+
+  // A cold operand streams through, and what is used once does not keep the rest out for long: only
+  // warm bytes count.
+  const double touched =
+      sets * ((warm_activations ? recent + written : 0) + (warm_weights ? other : 0));
+  const double share = resident_share(touched, chip.l2);
+  const double from_l2 = share * ((warm_activations ? recent : 0) + (warm_weights ? other : 0));
+  const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
+  const double write = traffic.dram_write.value() * (warm_activations ? 1 - share : 1);
+
+  MemoryTime time;
+  const double dram_share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;
+  time.dram = dram_seconds(chip.dram, read, write) / dram_share;
+  const double unique = traffic.unique_read.value();
+  time.cold_share = unique > 0 ? std::min(1.0, std::max(0.0, unique - from_l2) / unique) : 0;
+  const double rate =
+      std::min(chip.l2.bandwidth.value(), std::max(1.0, active_sms) * chip.core.l2_port.value());
+  time.l2_cycles = (traffic.l2_read.value() + traffic.l2_write.value()) / rate;
+  return time;
+}
+
+}  // namespace orrery::cost

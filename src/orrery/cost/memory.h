@@ -1,0 +1,43 @@
+// Memory: what a launch moves through L2 and DRAM, and how long that takes when nothing else does.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "orrery/kernel/profile.h"
+#include "orrery/machine/machine.h"
+#include "orrery/plan/estimate.h"
+
+namespace orrery::cost {
+
+// What is in L2 needs no DRAM. Whether operands are, depends on what happened before:
+//   cold       the operand was not touched lately: every byte comes from DRAM
+//   warm       it was, and is still there as far as the bytes touched since fit into L2's effective
+//   size C:
+//              share = 1 / (1 + (bytes / C)^8), a knee rather than a step, since L2 hashes
+//              addresses over its slices
+// Activations may be warm while weights are cold; what is written is as warm as the activations (it
+// stays in L2 until others push it out). A measuring loop over n sets of operands touches n times
+// the bytes in between.
+//
+// DRAM moves reads at its read rate; writes at its write rate, less the more reads there are among
+// them:
+//
+//     time = read / R + write / W * (1 - mix * read / (read + write))
+//
+// H200: R 4.45 TB/s, W 3.35 TB/s, mix 0.295 gives 4.17 TB/s for a copy and 4.36 TB/s for an
+// addition, as measured.
+
+struct MemoryTime {
+  double dram = 0;        // seconds
+  double l2_cycles = 0;   // clocks of the SM clock
+  double cold_share = 1;  // of the read bytes that come from DRAM
+};
+
+MemoryTime memory_time(const kernel::Profile& profile,
+                       const machine::Chip& chip,
+                       const plan::Conditions& conditions,
+                       double active_sms);
+
+/// Seconds that DRAM needs for so many bytes.
+double dram_seconds(const machine::Dram& dram, double read, double write);
+
+}  // namespace orrery::cost

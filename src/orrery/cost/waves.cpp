@@ -1,0 +1,165 @@
+// Waves: rounds of resident CTAs, the last round alone, and the tail of ragged launches.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/cost/waves.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace orrery::cost {
+namespace {
+
+struct Context {
+  const kernel::Profile& profile;
+  const machine::Chip& chip;
+  double dram_latency_share = 0;
+  double sms = 1;
+  double slots = 1;  // CTAs per SM
+  bool persistent = false;
+};
+
+// One unit of a kind when `residents` run together: its phases one after the other.
+struct UnitTime {
+  double cycles = 0;
+  double fills = 0;  // latencies of first operands, which prefetching hides behind the unit before
+  PhaseTime longest;
+};
+
+UnitTime unit_time(const kernel::UnitKind& kind, const Context& context, int64_t residents) {
+  const double exponent = context.profile.behaviour.pipe_overlap;
+  const TripConditions conditions{
+      .residents = residents,
+      .dram_latency_share = context.dram_latency_share,
+      .pipe_overlap = exponent > 0 ? exponent : context.chip.overlap.pipes};
+  UnitTime unit;
+  for (const auto& phase : kind.phases) {
+    const Trip one = trip(phase, context.chip, conditions);
+    const double cycles = phase.trips * one.cycles;
+    unit.cycles += cycles;
+    unit.fills += one.fill;
+    if (cycles >= unit.longest.cycles) {
+      unit.longest = {&phase, cycles, one.limit};
+    }
+  }
+  return unit;
+}
+
+double total_units(const kernel::Profile& profile) {
+  double units = 0;
+  for (const auto& kind : profile.kinds) {
+    units += kind.count;
+  }
+  return units;
+}
+
+// The launch's first operands are not its own latency but the launch's (Launch::first_access).
+double first_latency(const kernel::Profile& profile, const Context& context) {
+  const auto& phases = profile.kinds.front().phases;
+  if (phases.empty() || phases.front().chain.memory <= 0) {
+    return 0;
+  }
+  return std::min(1.0, phases.front().chain.memory) *
+         (context.chip.l2.latency.value() +
+          context.dram_latency_share * context.chip.dram.latency.value());
+}
+
+// Equal units: full rounds, then the rest of the busiest SM's share.
+void uniform(const Context& context, double units, CoreTime& core) {
+  const auto& kind = context.profile.kinds.front();
+  if (context.persistent) {
+    const auto ctas = static_cast<double>(context.profile.ctas);
+    const double residents = std::min(context.slots, std::ceil(ctas / context.sms));
+    const double rounds = std::ceil(units / ctas);
+    const UnitTime unit = unit_time(kind, context, static_cast<int64_t>(residents));
+    core.cycles = rounds * unit.cycles + unit.fills;
+    core.longest = unit.longest;
+    core.longest.cycles *= rounds;
+    return;
+  }
+  const double share = std::ceil(units / context.sms);
+  const double rounds = std::floor(share / context.slots);
+  const double rest = share - rounds * context.slots;
+  if (rounds > 0) {
+    const UnitTime unit = unit_time(kind, context, static_cast<int64_t>(context.slots));
+    core.cycles = rounds * (unit.cycles + unit.fills);
+    core.longest = unit.longest;
+    core.longest.cycles *= rounds;
+  }
+  if (rest > 0) {
+    const UnitTime unit = unit_time(kind, context, static_cast<int64_t>(rest));
+    core.cycles += unit.cycles + unit.fills;
+    core.longest = rounds > 0 ? core.longest : unit.longest;
+  }
+}
+
+// Units of several kinds: an even share of all, then one of the last kind that ends alone. A launch
+// whose CTAs all run at once has no such tail; its longest unit bounds it.
+void ragged(const Context& context, double units, CoreTime& core) {
+  const double slots = context.sms * context.slots;
+  const bool alone = units <= context.sms;
+  double shared = 0;
+  double longest = 0;
+  for (const auto& kind : context.profile.kinds) {
+    const UnitTime together =
+        unit_time(kind, context, alone ? 1 : static_cast<int64_t>(context.slots));
+    shared += kind.count * (together.cycles + (context.persistent ? 0 : together.fills)) / slots;
+    const UnitTime single = context.slots > 1 && !alone ? unit_time(kind, context, 1) : together;
+    longest = std::max(longest, single.cycles + single.fills);
+    if (together.longest.cycles * kind.count > core.longest.cycles) {
+      core.longest = together.longest;
+      core.longest.cycles *= kind.count;
+    }
+  }
+  const UnitTime last = unit_time(context.profile.kinds.back(), context, 1);
+  const double late = std::max(0.0, 1 - slots / units);
+  core.cycles = std::max(longest, shared + late * last.cycles);
+  core.longest.cycles /= slots;
+}
+
+double tensor_busy(const kernel::Profile& profile, const machine::Chip& chip) {
+  double cycles = 0;
+  for (const auto& kind : profile.kinds) {
+    for (const auto& phase : kind.phases) {
+      const auto rate = chip.core.tensor.find(phase.work.tensor_type);
+      if (phase.work.tensor.value() > 0 && rate != chip.core.tensor.end()) {
+        cycles += kind.count * phase.trips * phase.work.tensor.value() / rate->second.value();
+      }
+    }
+  }
+  return cycles / static_cast<double>(chip.core.count);
+}
+
+}  // namespace
+
+CoreTime core_time(const kernel::Profile& profile,
+                   const machine::Chip& chip,
+                   double dram_latency_share) {
+  CoreTime core;
+  const double units = total_units(profile);
+  if (profile.kinds.empty() || !(units > 0)) {
+    return core;
+  }
+  const int64_t sms =
+      profile.usable_sms > 0 ? std::min(profile.usable_sms, chip.core.count) : chip.core.count;
+  const Context context{
+      .profile = profile,
+      .chip = chip,
+      .dram_latency_share = dram_latency_share,
+      .sms = static_cast<double>(sms),
+      .slots = static_cast<double>(std::max<int64_t>(1, profile.ctas_per_sm)),
+      .persistent = profile.ctas > 0 && static_cast<double>(profile.ctas) < units};
+  core.active_sms =
+      std::min(context.sms, context.persistent ? static_cast<double>(profile.ctas) : units);
+  core.tensor_cycles = tensor_busy(profile, chip);
+  for (const auto& phase : profile.kinds.front().phases) {
+    core.pipelined = core.pipelined || phase.ring > 1;
+  }
+  if (profile.kinds.size() == 1) {
+    uniform(context, units, core);
+  } else {
+    ragged(context, units, core);
+  }
+  core.cycles = std::max(0.0, core.cycles - first_latency(profile, context));
+  return core;
+}
+
+}  // namespace orrery::cost
