@@ -94,12 +94,17 @@ struct Traffic {
 };
 
 /// Static machine-code counts of one CTA's program text (each loop body once), where the emitter
-/// fixes them.
+/// fixes them: on gfx942 (code_counts.h has the rule). On sm_90a only the bytes of shared memory.
 struct CodeCounts {
   double matrix_instructions = 0;  // per warp (wave)
   double shared_loads = 0;         // per warp: LDS / ds_read instructions
   double shared_stores = 0;        // per warp: STS / ds_write instructions
-  int64_t shared_bytes = 0;        // static + dynamic shared memory of a CTA
+  double shared_load_bytes = 0;    // of one lane, by these
+  double shared_store_bytes = 0;
+  double lane_exchanges = 0;  // per warp: ds_bpermute; through the LDS crossbar, not its memory
+  int64_t shared_bytes = 0;   // static + dynamic shared memory of a CTA
+
+  bool operator==(const CodeCounts&) const = default;
 };
 
 /// What is known of a kernel beyond its counts, stated by a library file; 0 leaves it to the
