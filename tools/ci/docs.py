@@ -17,6 +17,7 @@ RUNNABLE = re.compile(r"^```sh run\n(.*?)^```", re.M | re.S)
 def docs(run: Run) -> Outcome:
     pages = [ROOT / name for name in sources(run, "*.md")]
     broken = [complaint for page in pages for complaint in broken_links(page)]
+    broken += folders_without_page()
     outcome = Outcome(1 if not broken else 0, len(broken), note=f"{len(pages)} pages")
     for text in broken:
         print(text)
@@ -52,6 +53,19 @@ def broken_links(page: Path) -> list[str]:
             complaints.append(f"{where}: got a link to {target}, need a file that exists")
         elif anchor and path.suffix == ".md" and anchor not in anchors(path):
             complaints.append(f"{where}: got a link to {target}, need a heading that exists")
+    return complaints
+
+
+def folders_without_page() -> list[str]:
+    """Each module has a README.md, and the front page links to it."""
+    front = read(ROOT / "README.md")
+    complaints = []
+    for module in sorted((ROOT / "src/orrery").glob("*/CMakeLists.txt")):
+        page = (module.parent / "README.md").relative_to(ROOT)
+        if not (ROOT / page).exists():
+            complaints.append(f"{page}: got no page, need purpose, key types, main path")
+        elif f"({page})" not in front:
+            complaints.append(f"README.md: got no link to {page}, need one in the folder table")
     return complaints
 
 

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
+#include <array>
 
 #include "orrery/kernel/family/build_internal.h"
 #include "orrery/kernel/family/reasons_internal.h"
@@ -188,44 +188,63 @@ Result<Program> add_rms_norm_program(const AddRmsNormConfig& config) {
   return std::move(build.program());
 }
 
+namespace {
+
+constexpr std::array<int64_t, 10> kVectors = {1, 2, 3, 4, 5, 6, 8, 16, 32, 64};
+constexpr std::array<int64_t, 4> kRows = {1, 2, 4, 8};
+constexpr int64_t kSharedByWarps = 4;  // rows of more warps have a CTA of their own
+
+/// Rows held in registers: for each number of vectors as many warps as the row needs.
+void offer_held(AddRmsNormConfig config, int64_t rows, int64_t cols, int64_t cores, auto&& offer) {
+  for (const int64_t vectors : kVectors) {
+    config.vectors = vectors;
+    config.row_warps = 1;
+    const int64_t unit = tile_cols(config);
+    if (vectors > 1 && unit / vectors * (vectors - 1) >= cols) {
+      break;  // the last vector of every thread would be empty
+    }
+    config.row_warps = (cols + unit - 1) / unit;
+    for (const int64_t per_cta : kRows) {
+      config.rows = per_cta;
+      // Several short rows a CTA only if every core still gets one.
+      if (per_cta == 1 || (config.row_warps <= kSharedByWarps && rows >= per_cta * cores)) {
+        offer(config);
+      }
+    }
+  }
+}
+
+void offer_looped(AddRmsNormConfig config, int64_t cols, auto&& offer) {
+  config.rows = 1;
+  config.looped = true;
+  config.vectors = config.aligned ? 4 : 8;
+  for (const int64_t row_warps : {8, 16, 32}) {
+    config.row_warps = row_warps;
+    if (tile_cols(config) < cols) {
+      offer(config);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<AddRmsNormConfig> add_rms_norm_configs(int64_t rows,
                                                    int64_t cols,
                                                    const machine::Chip& chip,
                                                    const AddRmsNormConfig& base) {
   std::vector<AddRmsNormConfig> found;
-  AddRmsNormConfig config = base;
-  config.aligned = cols % 8 == 0;
   // Many warps with long rows each would not fit the register file: the verifier counts that.
-  const auto offer = [&] {
+  const auto offer = [&](const AddRmsNormConfig& config) {
     const Result<Program> program = add_rms_norm_program(config);
     if (program.ok() && verify(*program).ok()) {
       found.push_back(config);
     }
   };
-  for (const int64_t row_warps : {1, 2, 4, 8, 16, 32}) {
-    config.row_warps = row_warps;
-    config.vectors = 1;
-    const int64_t unit = tile_cols(config);
-    // Held: the fewest vectors that cover the row; no warp without elements.
-    config.vectors = (cols + unit - 1) / unit;
-    config.looped = false;
-    if (row_warps > 1 && unit / 2 >= cols) {
-      continue;
-    }
-    for (const int64_t per_cta : {1, 2, 4, 8}) {
-      config.rows = per_cta;
-      // Several short rows a CTA only if every SM still gets one.
-      if (per_cta == 1 || (row_warps <= 4 && rows >= per_cta * chip.core.count)) {
-        offer();
-      }
-    }
-    config.rows = 1;
-    config.looped = true;
-    config.vectors = std::min<int64_t>(4, config.vectors);
-    if (row_warps >= 8 && config.vectors > 1) {
-      offer();
-    }
-  }
+  AddRmsNormConfig config = base;
+  config.aligned = cols % 8 == 0;
+  config.looped = false;
+  offer_held(config, rows, cols, chip.core.count, offer);
+  offer_looped(config, cols, offer);
   return found;
 }
 

@@ -67,6 +67,17 @@ TEST(AddRmsNormConfigs, CoverTheRowWithoutIdleWarps) {
   }
 }
 
+TEST(AddRmsNormConfigs, TakeAsManyWarpsAsTheRowNeeds) {
+  // 5120 columns are exactly 20 warps with one vector, 10 with two, 5 with four.
+  bool five = false;
+  bool ten = false;
+  for (const AddRmsNormConfig& config : add_rms_norm_configs(8192, 5120, hopper(), {})) {
+    five = five || (config.row_warps == 5 && config.vectors == 4);
+    ten = ten || (config.row_warps == 10 && config.vectors == 2);
+  }
+  EXPECT_TRUE(five && ten);
+}
+
 TEST(AddRmsNormConfigs, LongRowsAreLooped) {
   const auto configs = add_rms_norm_configs(64, 200000, hopper(), {});
   ASSERT_FALSE(configs.empty());

@@ -45,7 +45,7 @@ int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// As deep a ring as shared memory holds; 0 if not even two entries fit.
+/// As deep a ring as a CTA's share of shared memory holds; 0 if not even two entries fit.
 int64_t deepest_ring(GemmConfig config, const machine::Chip& chip) {
   config.ring = 2;
   const auto two = gemm_program(config);
@@ -56,7 +56,10 @@ int64_t deepest_ring(GemmConfig config, const machine::Chip& chip) {
   }
   const int64_t base = shared_plan(*two).total;
   const int64_t entry = shared_plan(*three).total - base;
-  const auto room = static_cast<int64_t>(chip.core.shared_per_cta.value()) - base;
+  const Bytes share =
+      std::min(chip.core.shared_per_cta,
+               chip.core.shared_capacity / config.ctas_per_sm - chip.core.shared_reserved);
+  const auto room = static_cast<int64_t>(share.value()) - base;
   return room < 0 ? 0 : std::min(kMaxRing, 2 + room / entry);
 }
 
@@ -121,7 +124,11 @@ void add_swapped(const GemmExtents& extents, const GemmConfig& base, Candidates&
     for (const int64_t tile_k : {64, 128, 256}) {
       config = with_tile(config, tile);
       config.tile_k = tile_k;
-      found.add(config);
+      // Two CTAs an SM keep more bytes in flight where one of them waits for its last product.
+      for (const int64_t ctas : {1, 2}) {
+        config.ctas_per_sm = ctas;
+        found.add(config);
+      }
     }
   }
 }
