@@ -70,16 +70,19 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  Result(T value)  // NOLINT(google-explicit-constructor): `return value;` is the point
+      : state_(std::in_place_index<0>, std::move(value)) {}
 
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+  Result(Error error)  // NOLINT(google-explicit-constructor): `return error;` likewise
+      : state_(std::in_place_index<1>, std::move(error)) {}
 
   // What converts to T converts to Result<T>: a literal to a string, a derived to a base pointer.
   template <class U>
     requires(std::convertible_to<U &&, T> && !std::same_as<std::remove_cvref_t<U>, Error> &&
              !std::same_as<std::remove_cvref_t<U>, Result> &&
              !std::same_as<std::remove_cvref_t<U>, T>)
-  Result(U&& value) : state_(std::in_place_index<0>, std::forward<U>(value)) {}
+  Result(U&& value)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      : state_(std::in_place_index<0>, std::forward<U>(value)) {}
 
   bool ok() const { return state_.index() == 0; }
 
@@ -140,7 +143,8 @@ class [[nodiscard]] Result<void> {
 
   Result() = default;
 
-  Result(Error error) : error_(std::move(error)) {}
+  Result(Error error)  // NOLINT(google-explicit-constructor): `return error;` is the point
+      : error_(std::move(error)) {}
 
   bool ok() const { return !error_.has_value(); }
 

@@ -77,7 +77,7 @@ class Scanner {
 
  private:
   struct Signed {
-    bool negative;
+    bool negative = false;
     Token digits;
   };
 
