@@ -1,0 +1,52 @@
+// Kinds of measured tables: how a file is recognised, and how one of its rows is predicted.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/base/result.h"
+#include "orrery/frontend/decoder.h"
+#include "orrery/library/library.h"
+#include "orrery/plan/estimate.h"
+#include "orrery/plan/plan.h"
+#include "orrery/validate/fields.h"
+
+namespace orrery::validate {
+
+/// What rows are predicted with. Left out settings are those that the file was measured with.
+struct Setup {
+  const library::Library& library;
+  const plan::Estimator& estimator;
+  std::vector<frontend::Decoder> decoders;  // models.json beside the file
+  std::optional<plan::ClockState> clock = {};
+  std::optional<plan::CacheState> cache = {};
+  std::optional<plan::Runtime> runtime = {};
+};
+
+/// One layout of columns. A prediction uses only columns that describe the case, never kernel
+/// names, times or clocks.
+struct TableKind {
+  std::string_view name;
+  std::vector<std::string_view> columns;  // that a table of this kind must have
+  std::string (*family)(const Fields&);   // label of the row's group in the scores
+  Result<plan::Estimate> (*predict)(const Fields&, const Setup&);
+};
+
+/// In the order in which they are tried: the first whose columns are all there counts.
+std::span<const TableKind> table_kinds();
+
+// The kinds' functions; cases_models.cpp and cases_kernels.cpp.
+std::string model_family(const Fields& row);
+Result<plan::Estimate> predict_model_row(const Fields& row, const Setup& setup);
+std::string gemm_family(const Fields& row);
+Result<plan::Estimate> predict_gemm_row(const Fields& row, const Setup& setup);
+std::string attention_family(const Fields& row);
+Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup);
+std::string rows_family(const Fields& row);
+Result<plan::Estimate> predict_rows_row(const Fields& row, const Setup& setup);
+
+}  // namespace orrery::validate

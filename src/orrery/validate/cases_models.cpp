@@ -1,0 +1,86 @@
+// Rows of models.csv: whole decoders, by their sizes in models.json.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "orrery/frontend/decoder_list.h"
+#include "orrery/passes/runner.h"
+#include "orrery/plan/timing.h"
+#include "orrery/validate/cases.h"
+
+namespace orrery::validate {
+
+namespace {
+
+/// The runtime that a `mode` column names.
+Result<plan::Runtime> runtime_of(std::string_view mode) {
+  if (mode == "eager_graph") {
+    return plan::Runtime::Graph;
+  }
+  if (mode == "eager") {
+    return plan::Runtime::Eager;
+  }
+  return make_error(ErrorCode::Unsupported,
+                    "[validate.models] mode: got '{}', need eager_graph or eager (others arrive "
+                    "later)",
+                    mode);
+}
+
+Result<frontend::Decoder> decoder_of(const Fields& row, const Setup& setup) {
+  ORR_TRY(frontend::Decoder decoder, frontend::find_decoder(setup.decoders, row.text("model")));
+  if (!row.text("layers").empty()) {
+    ORR_TRY(decoder.layers, row.integer("layers", 1, 1000));
+  }
+  return decoder;
+}
+
+using Bindings = std::vector<std::pair<std::string, int64_t>>;
+
+Result<Bindings> sizes_of(const Fields& row, frontend::Phase phase) {
+  ORR_TRY(const int64_t batch, row.integer("batch", 1, int64_t{1} << 20));
+  ORR_TRY(const int64_t tokens, row.integer("seq_q", 1, int64_t{1} << 26));
+  ORR_TRY(const int64_t context, row.integer("context", 1, int64_t{1} << 26));
+  if (phase == frontend::Phase::Decode) {
+    if (tokens != 1) {
+      return make_error(ErrorCode::Unsupported,
+                        "[validate.models] seq_q: got {} in a decode step, need 1",
+                        tokens);
+    }
+    return Bindings{{"batch", batch}, {"context", context}};
+  }
+  if (context != tokens) {
+    return make_error(ErrorCode::Unsupported,
+                      "[validate.models] context: got {} with {} new tokens, need as many (chunked "
+                      "prefill arrives later)",
+                      context,
+                      tokens);
+  }
+  return Bindings{{"batch", batch}, {"seq", tokens}};
+}
+
+}  // namespace
+
+std::string model_family(const Fields& row) {
+  return std::string(row.text("mode")) + " " + std::string(row.text("phase"));
+}
+
+Result<plan::Estimate> predict_model_row(const Fields& row, const Setup& setup) {
+  ORR_TRY(const plan::Runtime runtime, runtime_of(row.text("mode")));
+  ORR_TRY(const frontend::Decoder decoder, decoder_of(row, setup));
+  ORR_TRY(const frontend::Phase phase, frontend::parse_phase(row.text("phase")));
+  ORR_TRY(const graph::Graph graph, frontend::decoder_graph(decoder, phase));
+  ORR_TRY(const Bindings bindings, sizes_of(row, phase));
+  ORR_TRY(graph::Sizes sizes, graph::Sizes::bind(graph, bindings));
+  // Measured over windows of 100 to 150 ms after warm-up: the clock has settled.
+  const passes::Context context{
+      .sizes = std::move(sizes),
+      .runtime = runtime,
+      .clock = setup.clock.value_or(plan::ClockState::Steady),
+  };
+  ORR_TRY(const plan::Plan plan, passes::run(graph, context));
+  ORR_TRY(plan::PlanTime time, plan::time_plan(plan, setup.library, setup.estimator));
+  return std::move(time.total);
+}
+
+}  // namespace orrery::validate

@@ -1,0 +1,36 @@
+// Fields of a row.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/validate/fields.h"
+
+#include <charconv>
+
+#include "orrery/base/text.h"
+
+namespace orrery::validate {
+
+std::string_view Fields::text(std::string_view column) const {
+  const auto index = table_.column(column);
+  return index ? trim(row_[*index]) : std::string_view{};
+}
+
+Result<int64_t> Fields::integer(std::string_view column, int64_t least, int64_t most) const {
+  const std::string_view written = text(column);
+  int64_t value = 0;
+  const auto read = std::from_chars(written.data(), written.data() + written.size(), value);
+  const bool whole = read.ec == std::errc{} && read.ptr == written.data() + written.size();
+  if (!whole || value < least || value > most) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[validate.fields] {}: got '{}', need {} to {}",
+                      column,
+                      written,
+                      least,
+                      most);
+  }
+  return value;
+}
+
+Result<int64_t> Fields::size(std::string_view column) const {
+  return integer(column, 1, int64_t{1} << 32);
+}
+
+}  // namespace orrery::validate

@@ -1,0 +1,31 @@
+// The fields of one row by column name, read with errors that say which.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/base/result.h"
+#include "orrery/validate/csv.h"
+
+namespace orrery::validate {
+
+class Fields {
+ public:
+  Fields(const Table& table, size_t row) : table_(table), row_(table.rows[row]) {}
+
+  /// The field's text; empty where the column does not exist.
+  std::string_view text(std::string_view column) const;
+  /// A whole number in [least, most].
+  Result<int64_t> integer(std::string_view column, int64_t least, int64_t most) const;
+  /// A size: 1 to 2^32.
+  Result<int64_t> size(std::string_view column) const;
+
+ private:
+  const Table& table_;
+  const std::vector<std::string>& row_;
+};
+
+}  // namespace orrery::validate

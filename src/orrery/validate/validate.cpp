@@ -1,0 +1,100 @@
+// Validation of one table.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/validate/validate.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "orrery/base/text.h"
+
+namespace orrery::validate {
+
+namespace {
+
+const TableKind* kind_of(const Table& table) {
+  for (const TableKind& kind : table_kinds()) {
+    const bool fits =
+        std::all_of(kind.columns.begin(), kind.columns.end(), [&](std::string_view name) {
+          return table.column(name).has_value();
+        });
+    if (fits) {
+      return &kind;
+    }
+  }
+  return nullptr;
+}
+
+Result<plan::Estimate> predict(const TableKind* kind, const Fields& fields, const Setup& setup) {
+  if (kind == nullptr) {
+    std::vector<std::string> names;
+    for (const TableKind& each : table_kinds()) {
+      names.emplace_back(each.name);
+    }
+    return make_error(ErrorCode::Unsupported,
+                      "[validate.table] columns: got a table of no known kind, need one of {}",
+                      join(names, ", "));
+  }
+  return kind->predict(fields, setup);
+}
+
+std::optional<Duration> measured(const Fields& fields) {
+  const auto value = parse_double(fields.text("latency_us"));
+  if (!value || !(*value > 0)) {
+    return std::nullopt;
+  }
+  return Duration::from(Seconds(*value * 1e-6));
+}
+
+std::string microseconds(Duration time) {
+  return fmt::format("{:.3f}", time.microseconds());
+}
+
+void count_error(Validation& validation, const std::string& message) {
+  auto& errors = validation.errors;
+  const auto found = std::find_if(
+      errors.begin(), errors.end(), [&](const auto& each) { return each.first == message; });
+  if (found != errors.end()) {
+    ++found->second;
+  } else {
+    errors.emplace_back(message, 1);
+  }
+}
+
+}  // namespace
+
+Result<Validation> validate_table(std::string_view csv,
+                                  std::string_view origin,
+                                  const Setup& setup) {
+  ORR_TRY(const Table input, parse_csv(csv, origin));
+  Validation result;
+  const TableKind* kind = kind_of(input);
+  result.kind = kind == nullptr ? "" : kind->name;
+  result.table = input;
+  for (const std::string_view added : {"predicted_us", "low_us", "high_us", "bound", "error"}) {
+    result.table.header.emplace_back(added);
+  }
+  for (size_t i = 0; i < input.rows.size(); ++i) {
+    const Fields fields(input, i);
+    auto& row = result.table.rows[i];
+    const Result<plan::Estimate> estimate = predict(kind, fields, setup);
+    if (!estimate.ok()) {
+      row.insert(row.end(), {"", "", "", "", estimate.error().message});
+      count_error(result, estimate.error().message);
+      continue;
+    }
+    ++result.predicted;
+    row.insert(row.end(),
+               {microseconds(estimate->time),
+                microseconds(estimate->low),
+                microseconds(estimate->high),
+                std::string(name(estimate->bound)),
+                ""});
+    if (const auto time = measured(fields)) {
+      result.compared.push_back(
+          {kind->family(fields), *time, estimate->time, estimate->low, estimate->high});
+    }
+  }
+  return result;
+}
+
+}  // namespace orrery::validate
