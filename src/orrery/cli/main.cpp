@@ -1,0 +1,117 @@
+// The command line: finds its files, runs a command, prints its answer.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "orrery/base/text.h"
+#include "orrery/cli/command.h"
+#include "orrery/cli/parse_arguments.h"
+
+namespace orrery::cli {
+
+namespace {
+
+constexpr int kBadInput = 2;
+constexpr int kBug = 3;
+
+void print(std::FILE* to, const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), to);
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Folders of a variable like PATH, after those of the options.
+void append_folders(std::vector<std::string>& folders, const char* name) {
+  for (const std::string_view folder : split(variable(name), ':')) {
+    if (!folder.empty()) {
+      folders.emplace_back(folder);
+    }
+  }
+}
+
+/// The folder that holds machines/: ORRERY_HOME, else beside the executable (installed, or above a
+/// build folder in the source tree).
+std::string find_home() {
+  if (std::string home = variable("ORRERY_HOME"); !home.empty()) {
+    return home;
+  }
+  namespace fs = std::filesystem;
+  std::error_code none;  // a place that does not exist is no machines/
+  fs::path at = fs::read_symlink("/proc/self/exe", none);
+  while (at.has_relative_path()) {
+    at = at.parent_path();
+    for (const fs::path& place : {at, at / "share/orrery"}) {
+      if (fs::is_directory(place / "machines", none)) {
+        return place.string();
+      }
+    }
+  }
+  return "";
+}
+
+session::Places places(const Everywhere& everywhere) {
+  session::Places found{.home = everywhere.home.empty() ? find_home() : everywhere.home,
+                        .machine_folders = everywhere.machine_folders,
+                        .library_folders = everywhere.library_folders,
+                        .model_folders = everywhere.model_folders};
+  append_folders(found.machine_folders, "ORRERY_MACHINE_DIR");
+  append_folders(found.library_folders, "ORRERY_LIBRARY_DIR");
+  append_folders(found.model_folders, "ORRERY_MODEL_DIR");
+  return found;
+}
+
+int fail(const Error& error) {
+  print(stderr, "orrery: " + error.to_string() + '\n');
+  return kBadInput;
+}
+
+int run(const std::vector<std::string>& words) {
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(predict_command());
+  commands.push_back(explain_command());
+  commands.push_back(validate_command());
+  commands.push_back(machines_command());
+  commands.push_back(models_command());
+  commands.push_back(ops_command());
+  const Result<Parsed> parsed = parse_arguments(words, commands);
+  if (!parsed.ok()) {
+    return fail(parsed.error());
+  }
+  if (parsed->command == nullptr) {
+    print(stdout, parsed->text);
+    return 0;
+  }
+  const Result<Answer> answer = parsed->command->run(session::Session(places(parsed->everywhere)));
+  if (!answer.ok()) {
+    return fail(answer.error());
+  }
+  print(stdout, answer->text);
+  return answer->status;
+}
+
+}  // namespace
+
+}  // namespace orrery::cli
+
+int main(int argc, char** argv) {
+  try {
+    const int status = orrery::cli::run({argv + 1, argv + argc});
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      std::fputs("orrery: standard output cannot be written\n", stderr);
+      return orrery::cli::kBadInput;
+    }
+    return status;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "orrery: bug in orrery: %s\n", error.what());
+    return orrery::cli::kBug;
+  }
+}

@@ -1,0 +1,140 @@
+// The command line by way of CLI11, whose header is slow to compile and so stays in this file.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/cli/parse_arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "orrery/base/text.h"
+
+namespace orrery::cli {
+
+namespace {
+
+constexpr std::string_view kVersion = "orrery 0.1.0\n";
+
+void add(CLI::App& app, const Argument& argument) {
+  CLI::Option* option = nullptr;
+  if (argument.flag != nullptr) {
+    option = app.add_flag(argument.name, *argument.flag, argument.help);
+  } else if (argument.list != nullptr) {
+    option = app.add_option(argument.name, *argument.list, argument.help);
+  } else {
+    option = app.add_option(argument.name, *argument.text, argument.help);
+  }
+  if (argument.flag == nullptr) {
+    option->type_name(argument.value);
+  }
+  option->required(argument.required);
+}
+
+void add_everywhere(CLI::App& app, Everywhere& everywhere) {
+  app.add_option("--home", everywhere.home, "folder of machines/, libraries/ and models/")
+      ->type_name("DIR");
+  app.add_option("--machine-dir", everywhere.machine_folders, "another folder of machine files")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--library-dir", everywhere.library_folders, "another folder of library files")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--model-dir", everywhere.model_folders, "another folder of model files")
+      ->type_name("DIR")
+      ->expected(1)
+      ->take_all();
+}
+
+/// All long options that an app knows, for "did you mean".
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+/// A first word that is neither a command nor an option.
+Result<void> check_command(const std::vector<std::string>& words,
+                           const std::vector<std::unique_ptr<Command>>& commands) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) {
+    names.emplace_back(command->name());
+  }
+  const bool known = words.empty() || words[0].starts_with("-") ||
+                     std::find(names.begin(), names.end(), words[0]) != names.end();
+  if (known) {
+    return {};
+  }
+  return make_error(ErrorCode::InvalidInput,
+                    "[cli] command: got '{}', need one of {}{}",
+                    words[0],
+                    join(names, ", "),
+                    did_you_mean(words[0], names));
+}
+
+/// CLI11's message, with near names where an option is unknown.
+Error describe(const CLI::ParseError& error,
+               const CLI::App& app,
+               const std::vector<std::string>& words) {
+  std::string hint;
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const std::vector<std::string> names = option_names(app);
+    for (const std::string& word : words) {
+      const std::string name = word.substr(0, word.find('='));
+      if (name.starts_with("--") && std::find(names.begin(), names.end(), name) == names.end()) {
+        hint += did_you_mean(name, names);
+      }
+    }
+  }
+  return make_error(ErrorCode::InvalidInput, "[cli] {}{}", error.what(), hint);
+}
+
+}  // namespace
+
+Result<Parsed> parse_arguments(const std::vector<std::string>& words,
+                               const std::vector<std::unique_ptr<Command>>& commands) {
+  ORR_TRY_VOID(check_command(words, commands));
+  Parsed parsed;
+  CLI::App app("How fast a deep-learning program will run on a GPU, and why.", "orrery");
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", std::string(kVersion.substr(0, kVersion.size() - 1)));
+  app.footer(
+      "`orrery COMMAND --help` shows a command's options and examples.\n"
+      "Exit status: 0 yes, 1 the answer is no, 2 bad input, 3 a bug in orrery.");
+  for (const auto& command : commands) {
+    CLI::App* sub =
+        app.add_subcommand(std::string(command->name()), std::string(command->summary()));
+    for (const Argument& argument : command->arguments()) {
+      add(*sub, argument);
+    }
+    add_everywhere(*sub, parsed.everywhere);
+    sub->footer("Examples:\n" + std::string(command->examples()));
+    sub->callback([&parsed, &command] { parsed.command = command.get(); });
+  }
+  std::vector<std::string> reversed(words.rbegin(), words.rend());  // as CLI11 takes them
+  const CLI::App* used = &app;
+  try {
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    for (const CLI::App* sub : app.get_subcommands()) {
+      used = sub;
+    }
+    parsed.text = used->help();
+  } catch (const CLI::CallForVersion&) {
+    parsed.text = kVersion;
+  } catch (const CLI::ParseError& error) {
+    for (const CLI::App* sub : app.get_subcommands()) {
+      used = sub;
+    }
+    return describe(error, *used, words);
+  }
+  if (parsed.command == nullptr && parsed.text.empty()) {
+    parsed.text = app.help();
+  }
+  return parsed;
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,137 @@
+// Finds machines, libraries and models.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/session/catalog.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "orrery/base/text.h"
+#include "orrery/frontend/huggingface.h"
+#include "orrery/session/files.h"
+
+namespace orrery::session {
+
+namespace {
+
+/// A query that means a file rather than a name.
+bool looks_like_path(std::string_view query, std::string_view suffix) {
+  return query.find('/') != std::string_view::npos || query.ends_with(suffix);
+}
+
+std::string without_marks(std::string_view name) {
+  std::string plain;
+  for (const char c : name) {
+    if (c != '-' && c != '_') {
+      plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return plain;
+}
+
+Result<machine::Machine> machine_in(const std::string& path) {
+  ORR_TRY(const std::string text, read_file(path));
+  return machine::parse_machine(text, path);
+}
+
+}  // namespace
+
+std::vector<std::string> Catalog::paths(const std::vector<std::string>& folders,
+                                        std::string_view inner,
+                                        std::string_view suffix) const {
+  std::vector<std::string> all = folders;
+  if (!places_.home.empty()) {
+    all.push_back(places_.home + "/" + std::string(inner));
+  }
+  std::vector<std::string> found;
+  for (const std::string& folder : all) {
+    for (std::string& path : files_in(folder, suffix)) {
+      if (std::isupper(static_cast<unsigned char>(stem_of(path)[0])) == 0) {
+        found.push_back(std::move(path));
+      }
+    }
+  }
+  return found;
+}
+
+Result<machine::Machine> Catalog::machine(std::string_view query) const {
+  if (looks_like_path(query, ".toml")) {
+    return machine_in(std::string(query));
+  }
+  std::vector<std::string> names;
+  for (const std::string& path : paths(places_.machine_folders, "machines", ".toml")) {
+    ORR_TRY(machine::Machine machine, machine_in(path));
+    if (machine::answers_to(machine, query)) {
+      return machine;
+    }
+    names.push_back(machine.id);
+    names.insert(names.end(), machine.aliases.begin(), machine.aliases.end());
+  }
+  return make_error(ErrorCode::NotFound,
+                    "[session.machine] machine: got '{}', need one of {} or a path to a .toml{}",
+                    query,
+                    names.empty() ? "none (no machines/ was found)" : join(names, ", "),
+                    did_you_mean(query, names));
+}
+
+Result<std::vector<machine::Machine>> Catalog::machines() const {
+  std::vector<machine::Machine> all;
+  for (const std::string& path : paths(places_.machine_folders, "machines", ".toml")) {
+    ORR_TRY(machine::Machine machine, machine_in(path));
+    all.push_back(std::move(machine));
+  }
+  std::stable_sort(
+      all.begin(), all.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+  return all;
+}
+
+Result<library::Library> Catalog::library(const machine::Machine& machine) const {
+  std::vector<std::string> names;
+  for (const std::string& path : paths(places_.library_folders, "libraries", ".toml")) {
+    names.push_back(stem_of(path));
+    if (names.back() == machine.libraries) {
+      ORR_TRY(const std::string text, read_file(path));
+      return library::Library::parse(text, path);
+    }
+  }
+  return make_error(ErrorCode::NotFound,
+                    "[session.library] libraries of machine '{}': got '{}', need one of {}",
+                    machine.id,
+                    machine.libraries,
+                    names.empty() ? "none (no libraries/ was found)" : join(names, ", "));
+}
+
+Result<frontend::Decoder> Catalog::model(std::string_view query) const {
+  if (looks_like_path(query, ".json")) {
+    const std::string path(query);
+    ORR_TRY(const std::string text, read_file(path));
+    // A published model's file is called config.json in a folder of the model's name.
+    const std::string stem = stem_of(path);
+    return frontend::read_huggingface(text, stem == "config" ? stem_of(folder_of(path)) : stem);
+  }
+  std::vector<std::string> names;
+  for (const std::string& path : paths(places_.model_folders, "models", ".json")) {
+    const std::string name = path.substr(path.rfind('/') + 1, path.size() - path.rfind('/') - 6);
+    if (without_marks(name) == without_marks(query)) {
+      ORR_TRY(const std::string text, read_file(path));
+      return frontend::read_huggingface(text, name);
+    }
+    names.push_back(name);
+  }
+  return make_error(ErrorCode::NotFound,
+                    "[session.model] model: got '{}', need one of {} or a path to a config.json{}",
+                    query,
+                    names.empty() ? "none (no models/ was found)" : join(names, ", "),
+                    did_you_mean(query, names));
+}
+
+std::vector<std::string> Catalog::models() const {
+  std::vector<std::string> names;
+  for (const std::string& path : paths(places_.model_folders, "models", ".json")) {
+    names.push_back(path.substr(path.rfind('/') + 1, path.size() - path.rfind('/') - 6));
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace orrery::session

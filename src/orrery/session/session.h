@@ -1,0 +1,83 @@
+// The facade: what Orrery can do, as one call each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "orrery/base/result.h"
+#include "orrery/report/prediction.h"
+#include "orrery/session/catalog.h"
+#include "orrery/session/operators.h"
+#include "orrery/validate/validate.h"
+
+namespace orrery::session {
+
+// Example:
+//
+//     const session::Session orrery({.home = "/usr/share/orrery"});
+//     ORR_TRY(const auto prediction, orrery.predict(session::ModelRequest{
+//         .model = "llama-3.1-8b", .machine = "h200", .phase = "decode", .batch = 32, .context =
+//         1024}));
+//     puts(report::to_text(prediction, report::Detail::Summary).c_str());
+
+/// A step of a model. Sizes that a phase does not have must be left out.
+struct ModelRequest {
+  std::string model;    // name or path of a config.json
+  std::string machine;  // name or path of a machine file
+  std::string phase = "decode";
+  int64_t batch = 1;
+  std::optional<int64_t> seq = {};  // prefill: tokens of each prompt; 512 if left out
+  std::optional<int64_t> context =
+      {};  // decode: tokens attended to, the new one included; 1024 if left out
+  std::string runtime = "graph";
+  std::string state = "steady";  // of the clock: burst or steady
+  double usable_memory =
+      0.9;  // share of the machine's memory; vLLM's gpu_memory_utilization is 0.9
+  std::vector<std::string> passes_off = {};
+};
+
+/// One operator, e.g. {"gemm", {"m=4096", "n=4096", "k=4096"}}.
+struct CallRequest {
+  std::string op;
+  std::vector<std::string> arguments;
+  std::string machine;
+  std::string state =
+      "mixed";  // burst, steady, or a window across both, as tables of kernels are measured
+  std::string cache = "cold";  // of the operands: cold or warm
+};
+
+struct ValidateRequest {
+  std::vector<std::string> files;
+  std::string machine;
+  std::string out;  // file for the predictions, or a folder for several; empty: none
+  std::optional<std::string> state = {};  // left out: as the file was measured
+  std::optional<std::string> cache = {};
+  std::optional<std::string> runtime = {};
+};
+
+/// One validated file.
+struct ValidatedFile {
+  std::string path;
+  validate::Validation validation;
+  std::vector<validate::Score> scores;
+};
+
+class Session {
+ public:
+  explicit Session(Places places) : catalog_(std::move(places)) {}
+
+  const Catalog& catalog() const { return catalog_; }
+
+  Result<report::ModelPrediction> predict(const ModelRequest& request) const;
+  Result<report::CallPrediction> predict(const CallRequest& request) const;
+  /// Reads models.json beside each file for tables of models.
+  Result<std::vector<ValidatedFile>> validate(const ValidateRequest& request) const;
+
+ private:
+  Catalog catalog_;
+};
+
+}  // namespace orrery::session

@@ -1,0 +1,96 @@
+// Session: validation of files.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "orrery/frontend/decoder_list.h"
+#include "orrery/session/files.h"
+#include "orrery/session/session.h"
+#include "orrery/session/setting.h"
+
+namespace orrery::session {
+
+namespace {
+
+/// The decoders described beside a measured file; none if there is no such list.
+Result<std::vector<frontend::Decoder>> decoders_beside(const std::string& path) {
+  const std::string list = folder_of(path) + "/models.json";
+  if (!is_file(list)) {
+    return std::vector<frontend::Decoder>{};
+  }
+  ORR_TRY(const std::string text, read_file(list));
+  return frontend::read_decoder_list(text, list);
+}
+
+Result<void> write_predictions(const std::vector<ValidatedFile>& files, const std::string& out) {
+  if (is_folder(out)) {
+    for (const ValidatedFile& file : files) {
+      const std::string path = out + "/" + stem_of(file.path) + ".csv";
+      ORR_TRY_VOID(write_file(path, validate::to_csv(file.validation.table)));
+    }
+    return {};
+  }
+  validate::Table all = files.front().validation.table;
+  for (size_t i = 1; i < files.size(); ++i) {
+    const validate::Table& table = files[i].validation.table;
+    if (table.header != all.header) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[session.validate] out: got {} files of different columns, need a folder "
+                        "to write them to (got '{}')",
+                        files.size(),
+                        out);
+    }
+    all.rows.insert(all.rows.end(), table.rows.begin(), table.rows.end());
+  }
+  return write_file(out, validate::to_csv(all));
+}
+
+/// Predictions must not overwrite measurements.
+Result<void> check_out(const ValidateRequest& request) {
+  const std::string& out = request.out;
+  for (const std::string& file : request.files) {
+    const bool same = file == out || (is_folder(out) &&
+                                      stem_of(file) + ".csv" == file.substr(file.rfind('/') + 1) &&
+                                      folder_of(file) == out);
+    if (!out.empty() && same) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[session.validate] out: got '{}', need another place than the input",
+                        out);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& request) const {
+  if (request.files.empty()) {
+    return make_error(ErrorCode::InvalidInput, "[session.validate] files: got none, need one");
+  }
+  ORR_TRY_VOID(check_out(request));
+  ORR_TRY(const Opened opened, open(catalog_, request.machine));
+  std::vector<ValidatedFile> files;
+  for (const std::string& path : request.files) {
+    validate::Setup setup{.library = opened.library, .estimator = opened.estimator, .decoders = {}};
+    ORR_TRY(setup.decoders, decoders_beside(path));
+    if (request.state) {
+      ORR_TRY(setup.clock, parse_state(*request.state));
+    }
+    if (request.cache) {
+      ORR_TRY(setup.cache, parse_cache(*request.cache));
+    }
+    if (request.runtime) {
+      ORR_TRY(setup.runtime, plan::parse_runtime(*request.runtime));
+    }
+    ORR_TRY(const std::string text, read_file(path));
+    ORR_TRY(validate::Validation validation, validate::validate_table(text, path, setup));
+    std::vector<validate::Score> scores = validate::scores(validation.compared);
+    files.push_back({path, std::move(validation), std::move(scores)});
+  }
+  if (!request.out.empty()) {
+    ORR_TRY_VOID(write_predictions(files, request.out));
+  }
+  return files;
+}
+
+}  // namespace orrery::session
