@@ -59,19 +59,30 @@ Result<machine::Machine> Catalog::machine(std::string_view query) const {
     return machine_in(std::string(query));
   }
   std::vector<std::string> names;
+  std::vector<std::string> broken;  // files that may be the one, but cannot be read
   for (const std::string& path : paths(places_.machine_folders, "machines", ".toml")) {
-    ORR_TRY(machine::Machine machine, machine_in(path));
-    if (machine::answers_to(machine, query)) {
+    Result<machine::Machine> machine = machine_in(path);
+    if (!machine.ok()) {
+      if (without_marks(stem_of(path)) == without_marks(query)) {
+        return machine;
+      }
+      broken.push_back(machine.error().to_string());
+      continue;
+    }
+    if (machine::answers_to(*machine, query)) {
       return machine;
     }
-    names.push_back(machine.id);
-    names.insert(names.end(), machine.aliases.begin(), machine.aliases.end());
+    names.push_back(machine->id);
+    names.insert(names.end(), machine->aliases.begin(), machine->aliases.end());
   }
-  return make_error(ErrorCode::NotFound,
-                    "[session.machine] machine: got '{}', need one of {} or a path to a .toml{}",
-                    query,
-                    names.empty() ? "none (no machines/ was found)" : join(names, ", "),
-                    did_you_mean(query, names));
+  Error error =
+      make_error(ErrorCode::NotFound,
+                 "[session.machine] machine: got '{}', need one of {} or a path to a .toml{}",
+                 query,
+                 names.empty() ? "none (no machines/ was found)" : join(names, ", "),
+                 did_you_mean(query, names));
+  error.notes = std::move(broken);
+  return error;
 }
 
 Result<std::vector<machine::Machine>> Catalog::machines() const {

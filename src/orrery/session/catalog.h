@@ -18,9 +18,9 @@ namespace orrery::session {
 /// tree.
 struct Places {
   std::string home;
-  std::vector<std::string> machine_folders;
-  std::vector<std::string> library_folders;
-  std::vector<std::string> model_folders;
+  std::vector<std::string> machine_folders = {};
+  std::vector<std::string> library_folders = {};
+  std::vector<std::string> model_folders = {};
 };
 
 /// Files whose name begins with a capital letter (TEMPLATE.toml) are no entries.

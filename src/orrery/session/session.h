@@ -52,7 +52,7 @@ struct CallRequest {
 struct ValidateRequest {
   std::vector<std::string> files;
   std::string machine;
-  std::string out;  // file for the predictions, or a folder for several; empty: none
+  std::string out = {};  // file for the predictions, or a folder for several; empty: none
   std::optional<std::string> state = {};  // left out: as the file was measured
   std::optional<std::string> cache = {};
   std::optional<std::string> runtime = {};

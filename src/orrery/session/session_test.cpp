@@ -1,0 +1,259 @@
+// The facade, on the tree's own machines, libraries and models.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/session/session.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "orrery/session/files.h"
+#include "orrery/session/list_report.h"
+#include "orrery/session/validation_report.h"
+
+namespace orrery::session {
+namespace {
+
+using ::testing::HasSubstr;
+
+Session here() {
+  return Session({.home = ORRERY_SOURCE_DIR});
+}
+
+/// A folder that is gone when the test ends.
+class Folder {
+ public:
+  Folder() {
+    std::string path = ::testing::TempDir() + "orrery_session_XXXXXX";
+    path_ = ::mkdtemp(path.data());
+  }
+
+  ~Folder() { std::filesystem::remove_all(path_); }
+
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string put(const std::string& name, std::string_view text) const {
+    std::ofstream(path_ + "/" + name) << text;
+    return path_ + "/" + name;
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+ModelRequest llama() {
+  return {.model = "llama-3.1-8b", .machine = "h200", .batch = 32, .context = 1024};
+}
+
+TEST(Session, PredictsADecodeStep) {
+  const auto prediction = here().predict(llama());
+  ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+  const plan::Estimate& total = prediction->time.total;
+  // The weights alone, 15 GB without the embedding's table, need 3.1 ms at 4.8 TB/s.
+  EXPECT_GT(total.time, Duration::from(Seconds(3.1e-3)));
+  EXPECT_LT(total.time, Duration::from(Seconds(20e-3)));
+  EXPECT_LT(total.low, total.time);
+  EXPECT_GT(total.high, total.time);
+  EXPECT_EQ(prediction->tokens, 32);
+  EXPECT_TRUE(prediction->fit.fits);
+  // 8.03 billion parameters of 2 bytes; 32 x 1024 tokens x 32 layers x 2 x 8 heads x 128 x 2 bytes
+  EXPECT_NEAR(prediction->plan.memory.weights.value(), 16.06e9, 0.01e9);
+  EXPECT_EQ(prediction->plan.memory.cache, Bytes(32.0 * 1024 * 32 * 2 * 8 * 128 * 2));
+}
+
+TEST(Session, TimeOfALayerCountsOncePerLayer) {
+  const auto prediction = here().predict(llama());
+  ASSERT_TRUE(prediction.ok());
+  Duration sum = Duration::zero();
+  for (size_t i = 0; i < prediction->plan.steps.size(); ++i) {
+    const int64_t times = prediction->plan.steps[i].times;
+    EXPECT_TRUE(times == 1 || times == 32);
+    EXPECT_EQ(prediction->time.steps[i].total, prediction->time.steps[i].once.time * times);
+    sum += prediction->time.steps[i].total;
+  }
+  EXPECT_EQ(sum, prediction->time.device);
+}
+
+TEST(Session, EagerIsTheSlowerOfHostAndDevice) {
+  ModelRequest request = llama();
+  request.runtime = "eager";
+  const auto prediction = here().predict(request);
+  ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+  EXPECT_EQ(prediction->time.total.time, max(prediction->time.host, prediction->time.device));
+  EXPECT_GT(prediction->time.host, Duration::zero());
+}
+
+TEST(Session, TooLargeABatchSaysWhatWouldFit) {
+  ModelRequest request = llama();
+  request.batch = 4096;
+  const auto prediction = here().predict(request);
+  ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+  EXPECT_FALSE(prediction->fit.fits);
+  request.batch = prediction->fit.largest_batch;
+  EXPECT_TRUE(here().predict(request)->fit.fits);
+  ++request.batch;
+  EXPECT_FALSE(here().predict(request)->fit.fits);
+}
+
+TEST(Session, WrongSizesAreErrors) {
+  const auto message = [](const ModelRequest& request) {
+    const auto prediction = here().predict(request);
+    return prediction.ok() ? "" : prediction.error().message;
+  };
+  ModelRequest request = llama();
+  request.batch = 0;
+  EXPECT_THAT(message(request), HasSubstr("batch: got 0, need 1 to"));
+  request = llama();
+  request.seq = 7;
+  EXPECT_THAT(message(request), HasSubstr("seq: does not belong to decode"));
+  request = llama();
+  request.context = int64_t{1} << 40;
+  EXPECT_THAT(message(request), HasSubstr("context: got"));
+  request = llama();
+  request.batch = 1 << 19;
+  request.context = 1 << 25;
+  EXPECT_THAT(message(request), HasSubstr("batch x tokens: got"));
+  request = llama();
+  request.runtime = "inductor";
+  EXPECT_THAT(message(request), HasSubstr("arrives later"));
+  request = llama();
+  request.usable_memory = 0;
+  EXPECT_THAT(message(request), HasSubstr("usable memory: got 0"));
+  request = llama();
+  request.passes_off = {"nothing"};
+  EXPECT_THAT(message(request), HasSubstr("[passes.runner] pass: got 'nothing'"));
+}
+
+TEST(Session, EveryListedModelPredictsBothPhases) {
+  const Session session = here();
+  for (const std::string& model : session.catalog().models()) {
+    for (const char* phase : {"prefill", "decode"}) {
+      const auto prediction =
+          session.predict(ModelRequest{.model = model, .machine = "h200", .phase = phase});
+      EXPECT_TRUE(prediction.ok()) << model << ": " << prediction.error().to_string();
+    }
+  }
+}
+
+TEST(Session, EveryListedOperatorPredicts) {
+  for (const Operator& op : operators()) {
+    std::vector<std::string> arguments;
+    for (const Key& key : op.keys) {
+      if (key.preset.empty()) {
+        arguments.push_back(std::string(key.name) + "=64");
+      }
+    }
+    const auto prediction = here().predict(
+        CallRequest{.op = std::string(op.name), .arguments = arguments, .machine = "h200"});
+    EXPECT_TRUE(prediction.ok()) << op.name << ": " << prediction.error().to_string();
+  }
+}
+
+TEST(Catalog, NamesIgnoreCaseAndMarks) {
+  const Session session = here();
+  EXPECT_EQ(session.catalog().machine("H200_sxm")->id, "h200-sxm");
+  EXPECT_EQ(session.catalog().model("LLAMA_3.1_8B")->name, "llama-3.1-8b");
+}
+
+TEST(Catalog, UnknownNamesSuggest) {
+  const Session session = here();
+  EXPECT_THAT(session.catalog().machine("h20").error().message, HasSubstr("did you mean 'h200'"));
+  EXPECT_THAT(session.catalog().model("llama-3.1-8").error().message,
+              HasSubstr("did you mean 'llama-3.1-8b'"));
+}
+
+TEST(Catalog, MachineOutsideOfTheTreeWorksByFolderAndByPath) {
+  const Folder folder;
+  std::string text = *read_file(std::string(ORRERY_SOURCE_DIR) + "/machines/h200-sxm.toml");
+  text.replace(text.find("\"h200-sxm\""), 10, "\"my-chip\"");
+  const std::string path = folder.put("my-chip.toml", text);
+  const Session session({.home = ORRERY_SOURCE_DIR, .machine_folders = {folder.path()}});
+  EXPECT_EQ(session.catalog().machine("my_chip")->id, "my-chip");
+  ModelRequest request = llama();
+  request.machine = path;
+  EXPECT_TRUE(here().predict(request).ok());
+}
+
+TEST(Catalog, BrokenMachineFileIsReportedButHidesNoOther) {
+  const Folder folder;
+  folder.put("broken.toml", "this is no machine");
+  const Session session({.home = ORRERY_SOURCE_DIR, .machine_folders = {folder.path()}});
+  EXPECT_TRUE(session.catalog().machine("h200").ok());
+  EXPECT_FALSE(session.catalog().machine("broken").ok());
+}
+
+TEST(Operators, ReportEverythingThatIsWrong) {
+  const std::vector<std::string> arguments = {"m=0", "n=-5", "kk=3", "m=7", "dtype=bf17", "x"};
+  EXPECT_EQ(
+      parse_call("gemm", arguments).error().message,
+      "[session.operators] gemm: kk: not an argument, need m, n, k, batch, dtype; did you mean "
+      "'k'?; m: given twice; got 'x', need key=value; k: got none, need columns of both: input "
+      "features; m: got '0', need 1 to 4294967296; n: got '-5', need 1 to 4294967296; dtype: "
+      "got 'bf17', need bf16, fp16, fp32, tf32 or fp8");
+}
+
+TEST(Operators, HugeTensorsAreRefused) {
+  const std::vector<std::string> arguments = {"m=4294967296", "n=4294967296", "k=4294967296"};
+  EXPECT_THAT(parse_call("gemm", arguments).error().message,
+              HasSubstr("C: got 1.84e+19 elements, need at most 2^48"));
+}
+
+TEST(Operators, PresetMayNameAnotherArgument) {
+  const std::vector<std::string> arguments = {"batch=2", "heads=8", "seq_q=16"};
+  const auto call = std::get<library::AttentionCall>(*parse_call("attention", arguments));
+  EXPECT_EQ(call.kv_heads, 8);
+  EXPECT_EQ(call.seq_kv, 16);
+}
+
+constexpr std::string_view kModels = R"({"models": {"small": {"hidden": 2048, "intermediate": 8192,
+  "heads": 32, "kv_heads": 8, "head_dim": 64, "vocab": 128256, "layers": 16}}})";
+
+TEST(Validate, EveryRowComesBackInOrder) {
+  const Folder folder;
+  folder.put("models.json", kModels);
+  const std::string csv = folder.put("models.csv",
+                                     "model,layers,mode,phase,batch,seq_q,context,latency_us,note\n"
+                                     "small-4L,4,eager_graph,decode,1,1,2049,503.2,\"a, b\"\n"
+                                     "resnet,50,eager_graph,forward,1,224,224,863.2,\n"
+                                     "small,16,eager_graph,prefill,1,128,128,,\n"
+                                     "small,16,eager_graph,decode,0,1,128,1,\n");
+  const std::string out = folder.path() + "/predictions.csv";
+  const auto files = here().validate({.files = {csv}, .machine = "h200", .out = out});
+  ASSERT_TRUE(files.ok()) << files.error().to_string();
+  const auto table = validate::parse_csv(*read_file(out), out);
+  ASSERT_TRUE(table.ok());
+  ASSERT_EQ(table->rows.size(), 4U);
+  EXPECT_EQ(table->rows[0][8], "a, b");
+  EXPECT_NE(table->rows[0][9], "");
+  EXPECT_EQ(table->rows[0][13], "");
+  EXPECT_THAT(table->rows[1][13], HasSubstr("got 'resnet'"));
+  EXPECT_NE(table->rows[2][9], "") << "predicted though nothing was measured";
+  EXPECT_THAT(table->rows[3][13], HasSubstr("batch: got '0'"));
+  EXPECT_EQ((*files)[0].validation.predicted, 2);
+  EXPECT_EQ((*files)[0].validation.compared.size(), 1U);
+}
+
+TEST(Validate, TableOfNoKnownKindHasErrorsInItsRows) {
+  const Folder folder;
+  const std::string csv = folder.put("odd.csv", "a,b\n1,2\n");
+  const auto files = here().validate({.files = {csv}, .machine = "h200"});
+  ASSERT_TRUE(files.ok());
+  EXPECT_THAT((*files)[0].validation.table.rows[0].back(), HasSubstr("no known kind"));
+}
+
+TEST(Validate, NeverOverwritesItsInput) {
+  const Folder folder;
+  const std::string csv = folder.put("gemm.csv", "dtype,batch,m,n,k,family\nbf16,1,8,8,8,x\n");
+  for (const std::string& out : {csv, folder.path()}) {
+    const auto files = here().validate({.files = {csv}, .machine = "h200", .out = out});
+    ASSERT_FALSE(files.ok());
+    EXPECT_THAT(files.error().message, HasSubstr("need another place than the input"));
+  }
+}
+
+}  // namespace
+}  // namespace orrery::session
