@@ -115,8 +115,7 @@ std::vector<std::string> closest_names(std::string_view name,
       near.emplace_back(distance, &candidate);
     }
   }
-  std::stable_sort(
-      near.begin(), near.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::sort(near.begin(), near.end());  // ties by address: the order given
   std::vector<std::string> names;
   for (std::size_t i = 0; i < std::min(limit, near.size()); ++i) {
     names.push_back(*near[i].second);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 
@@ -90,6 +92,31 @@ TEST_F(FamilyText, AddRmsNorm) {
       }
     }
   }
+}
+
+// test/golden/kernel/NAME.kernel is the text of each family's default program: a change of a family
+// shows in review.
+void expect_golden(const Result<Program>& program, const std::string& name) {
+  ASSERT_TRUE(program.ok()) << program.error().to_string();
+  const std::string path =
+      std::string(ORRERY_SOURCE_DIR) + "/test/golden/kernel/" + name + ".kernel";
+  std::ifstream in(path);
+  const std::string golden(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(print(*program), golden) << path << " should hold:\n" << print(*program);
+}
+
+TEST(FamilyGolden, DefaultPrograms) {
+  expect_golden(gemm_program({.epilogue = linear_epilogue({.bias = true})}), "gemm");
+  expect_golden(gemm_program({.target = Target::Gfx942,
+                              .tile_n = 128,
+                              .tile_k = 32,
+                              .ring = 2,
+                              .warps = 4,
+                              .column_warps = 2,
+                              .persistent = false}),
+                "gemm_gfx942");
+  expect_golden(decode_attention_program({}), "decode_attention");
+  expect_golden(add_rms_norm_program({}), "add_rms_norm");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "orrery/kernel/parse.h"
 #include "orrery/kernel/print.h"
 #include "orrery/kernel/sample_texts_internal.h"
+#include "orrery/kernel/verify.h"
 
 namespace orrery::kernel {
 namespace {
@@ -125,6 +126,10 @@ TEST(TextProperty, MutatedProgramsRoundTrip) {
     ASSERT_TRUE(back.ok()) << back.error().to_string() << "\n" << text;
     ASSERT_EQ(print(*back), text);
     ASSERT_TRUE(*back == p) << text;
+    const Result<void> verified = verify(p);  // either answer is right; a failed check is not
+    if (!verified.ok()) {
+      ASSERT_FALSE(verified.error().notes.empty());
+    }
   }
 }
 
@@ -156,6 +161,7 @@ TEST(TextProperty, MutatedTextsAreReadOrRefused) {
     ASSERT_TRUE(back.ok()) << back.error().to_string() << "\n" << once;
     ASSERT_TRUE(*back == *program) << once;
     ASSERT_EQ(print(*back), once);
+    ASSERT_EQ(verify(*back), verify(*program));
   }
   EXPECT_GT(read, 30);
 }
