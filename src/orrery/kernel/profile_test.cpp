@@ -268,8 +268,10 @@ TEST(DeriveProfile, SharedMemoryAndRegistersLimitResidency) {
 }
 
 TEST(DeriveProfile, RefusesACtaThatDoesNotFit) {
-  const Program p = gemm_program({.ring = 8}).value();
-  const auto got = derive_profile(p, extents({{"m", 128}, {"n", 256}, {"k", 64}}), h200());
+  machine::Chip small = h200();
+  small.core.shared_per_cta = Bytes(100 * 1024);
+  const Extents e = extents({{"m", 128}, {"n", 256}, {"k", 64}});
+  const auto got = derive_profile(gemm_program({}).value(), e, small);
   ASSERT_FALSE(got.ok());
   EXPECT_EQ(got.error().code, ErrorCode::Infeasible);
   EXPECT_NE(got.error().message.find("shared memory"), std::string::npos) << got.error().message;

@@ -10,7 +10,6 @@
 #include "orrery/kernel/family/reasons_internal.h"
 #include "orrery/kernel/geometry.h"
 #include "orrery/kernel/limits.h"
-#include "orrery/kernel/verify.h"
 
 namespace orrery::kernel {
 namespace {
@@ -185,7 +184,7 @@ Result<Program> add_rms_norm_program(const AddRmsNormConfig& config) {
     add_held(config, build, g);
   }
   build.program().raster.order = {g.row};
-  return std::move(build.program());
+  return build.finish();
 }
 
 namespace {
@@ -233,10 +232,8 @@ std::vector<AddRmsNormConfig> add_rms_norm_configs(int64_t rows,
                                                    const machine::Chip& chip,
                                                    const AddRmsNormConfig& base) {
   std::vector<AddRmsNormConfig> found;
-  // Many warps with long rows each would not fit the register file: the verifier counts that.
   const auto offer = [&](const AddRmsNormConfig& config) {
-    const Result<Program> program = add_rms_norm_program(config);
-    if (program.ok() && verify(*program).ok()) {
+    if (add_rms_norm_program(config).ok()) {
       found.push_back(config);
     }
   };

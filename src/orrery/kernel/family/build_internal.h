@@ -5,7 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "orrery/base/result.h"
 #include "orrery/kernel/program.h"
+#include "orrery/kernel/verify.h"
 
 namespace orrery::kernel {
 
@@ -44,6 +46,13 @@ class Build {
   void run(StageId stage, Op op) { program_.phases.back().body.push_back({stage, std::move(op)}); }
 
   Program& program() { return program_; }
+
+  /// The finished program. What its family does not refuse itself (memory, registers), the verifier
+  /// does.
+  Result<Program> finish() {
+    ORR_TRY_VOID(verify(program_));
+    return std::move(program_);
+  }
 
  private:
   Program program_;

@@ -237,7 +237,7 @@ Result<Program> decode_attention_program(const DecodeConfig& config) {
   program.raster.order.push_back(x.h);
   program.raster.order.push_back(x.b);
   program.ctas_per_sm = config.ctas_per_sm;
-  return std::move(program);
+  return build.finish();
 }
 
 }  // namespace orrery::kernel

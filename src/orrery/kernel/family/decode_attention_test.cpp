@@ -33,13 +33,14 @@ TEST(DecodeAttention, ScoresAreLaidOutAsTheOperandOfTheSecondProduct) {
   const Program nvidia = decode_attention_program({}).value();
   EXPECT_TRUE(same_holders(find(nvidia, "scores").fragment, find(nvidia, "p").fragment));
   const Program amd =
-      decode_attention_program({.target = Target::Gfx942, .group = 16, .ring = 2}).value();
+      decode_attention_program({.target = Target::Gfx942, .group = 16, .tile_s = 32, .ring = 2})
+          .value();
   EXPECT_TRUE(same_holders(find(amd, "scores").fragment, find(amd, "p").fragment));
 }
 
 TEST(DecodeAttention, RowStatisticsMeetBothProductsInTheSameRegisters) {
   for (const DecodeConfig& config :
-       {DecodeConfig{}, DecodeConfig{.target = Target::Gfx942, .group = 16}}) {
+       {DecodeConfig{}, DecodeConfig{.target = Target::Gfx942, .group = 16, .tile_s = 16}}) {
     const Program p = decode_attention_program(config).value();
     const Buffer& sum = find(p, "sum");
     EXPECT_TRUE(is_projection(sum.fragment, find(p, "scores").fragment, sum.axes));
@@ -76,6 +77,29 @@ TEST(DecodeAttention, RefusalsGiveEveryReason) {
   EXPECT_NE(text.find("head dim: got 80"), std::string::npos) << text;
   EXPECT_NE(text.find("tile s: got 24"), std::string::npos) << text;
   EXPECT_FALSE(decode_attention_program({.parts = 0}).ok());
+}
+
+TEST(DecodeConfigs, OfferKernelsForBothTargets) {
+  machine::Chip cdna = hopper();
+  cdna.core.count = 304;
+  cdna.core.shared_per_cta = Bytes(65536);
+  cdna.core.shared_capacity = Bytes(65536);
+  cdna.core.shared_reserved = Bytes(0);
+  EXPECT_GE(decode_configs({1, 8, 8, 16384}, cdna, {.target = Target::Gfx942}).size(), 2U);
+  EXPECT_GE(decode_configs({1, 8, 8, 16384}, hopper(), {}).size(), 2U);
+}
+
+TEST(DecodeCombine, RowsThatLanesDoNotDivideEvenlyLieOverFewerLanes) {
+  for (const int64_t head_dim : {16, 80, 192}) {
+    EXPECT_TRUE(decode_combine_program({.target = Target::Gfx942,
+                                        .head_dim = head_dim,
+                                        .group = 16,
+                                        .tile_s = 16,
+                                        .ring = 1,
+                                        .parts = 2})
+                    .ok())
+        << head_dim;
+  }
 }
 
 TEST(DecodeConfigs, FitTheirShareOfAnSmAndFillTheChip) {

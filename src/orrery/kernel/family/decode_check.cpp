@@ -6,7 +6,7 @@
 
 #include "orrery/kernel/family/decode_attention_internal.h"
 #include "orrery/kernel/family/reasons_internal.h"
-#include "orrery/kernel/geometry.h"
+#include "orrery/kernel/family/ring_depth_internal.h"
 
 namespace orrery::kernel {
 namespace {
@@ -43,23 +43,6 @@ void check_cdna(const DecodeConfig& c, Reasons& reasons) {
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
-}
-
-/// As deep a ring as leaves room for `ctas_per_sm` CTAs on an SM.
-int64_t deepest_ring(DecodeConfig config, const machine::Chip& chip) {
-  config.ring = 2;
-  const auto program = decode_attention_program(config);
-  if (!program.ok()) {
-    return 0;
-  }
-  const int64_t two = shared_plan(*program).total;
-  config.ring = 3;
-  const int64_t entry = shared_plan(decode_attention_program(config).value()).total - two;
-  const Bytes share =
-      std::min(chip.core.shared_per_cta,
-               chip.core.shared_capacity / config.ctas_per_sm - chip.core.shared_reserved);
-  const auto room = static_cast<int64_t>(share.value()) - two;
-  return room < 0 ? 0 : std::min(kMaxRing, 2 + room / entry);
 }
 
 /// 1, and what fills the chip's slots about once, twice and four times.
@@ -105,8 +88,10 @@ std::vector<DecodeConfig> decode_configs(const DecodeExtents& extents,
       config.tile_s = tile_s;
       config.ctas_per_sm = ctas;
       config.parts = 1;
-      config.ring = deepest_ring(config, chip);
-      if (config.ring < 1) {
+      config.ring = 2;
+      const Result<Program> two = decode_attention_program(config);
+      config.ring = two.ok() ? deepest_ring(*two, chip, ctas, kMaxRing) : 0;
+      if (config.ring < 2) {
         continue;
       }
       const int64_t slots = chip.core.count * ctas;

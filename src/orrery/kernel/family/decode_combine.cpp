@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "orrery/kernel/family/build_internal.h"
 #include "orrery/kernel/family/decode_attention_internal.h"
 #include "orrery/kernel/geometry.h"
@@ -25,14 +23,35 @@ struct Merge {
   BufferId weight, gain;                       // [part, g], [g, d]
 };
 
+/// How a row of `head_dim` elements lies over lanes: width x used x rest elements.
+struct RowSplit {
+  int64_t width = 1;  // neighbours in a lane
+  int64_t used = 1;   // lanes with elements of their own
+};
+
+/// As many lanes as possible (a power of two that divides the row), then the widest access.
+RowSplit split_row(int64_t head_dim, int64_t lanes) {
+  RowSplit best;
+  for (int64_t width = 1; width <= kVector && head_dim % width == 0; width *= 2) {
+    int64_t used = lanes;
+    while (head_dim / width % used != 0) {
+      used /= 2;
+    }
+    if (used >= best.used) {
+      best = {.width = width, .used = used};
+    }
+  }
+  return best;
+}
+
 FragmentLayout partial_layout(const DecodeConfig& config, const Merge& x) {
   const int64_t lanes = warp_size(config.target);
-  const int64_t width = std::clamp<int64_t>(config.head_dim / lanes, 1, kVector);
-  const int64_t used = std::min(lanes, config.head_dim / width);
+  const RowSplit row = split_row(config.head_dim, lanes);
+  const int64_t step = row.width * row.used;
   Digits digits;
-  digits.reg(width, x.d, 1).reg(config.head_dim / (width * used), x.d, width * used);
+  digits.reg(row.width, x.d, 1).reg(config.head_dim / step, x.d, step);
   digits.reg(kStep, x.part, 1);
-  digits.lane(used, x.d, width).replica(Place::Lane, lanes / used);
+  digits.lane(row.used, x.d, row.width).replica(Place::Lane, lanes / row.used);
   return digits.warp(kWarps, x.g, 1).layout();
 }
 
@@ -129,7 +148,7 @@ Result<Program> decode_combine_program(const DecodeConfig& config) {
   build.run(x.main, Map{x.out, binary(ExprOp::Div, buffer(x.o), buffer(x.sum))});
   build.run(x.main, Store{x.O, x.out, std::nullopt});
   build.program().raster.order = {x.g, x.h, x.b};
-  return std::move(build.program());
+  return build.finish();
 }
 
 }  // namespace orrery::kernel

@@ -213,7 +213,7 @@ Result<Program> gemm_program(const GemmConfig& config) {
     ORR_TRY_VOID(add_store(config, sides, build, g));
   }
   set_schedule(config, build.program(), g);
-  return std::move(build.program());
+  return build.finish();
 }
 
 }  // namespace orrery::kernel

@@ -75,7 +75,7 @@ void check_hopper(const GemmConfig& c, const GemmSides& sides, Reasons& reasons)
   });
   reasons.unless(c.parts > 1 || can_stage(c), [&] {
     return fmt::format(
-        "staged store of {} x {}{}: need tile n a multiple of 32 (swapped: of "
+        "staged store: got {} x {}{}, need tile n a multiple of 32 (swapped: of "
         "64, and tile m 8 or a multiple of 16)",
         c.tile_m,
         c.tile_n,
@@ -105,7 +105,7 @@ void check_cdna(const GemmConfig& c, const GemmSides& sides, Reasons& reasons) {
   const int64_t rows = shape.m * sides.rows.warps;
   const int64_t columns = shape.n * sides.columns.warps;
   reasons.unless(rows > 0 && sides.rows.tile % rows == 0 && sides.columns.tile % columns == 0, [&] {
-    return fmt::format("tile of {} x {}: need multiples of {} x {} (instruction x warps)",
+    return fmt::format("tile: got {} x {}, need multiples of {} x {} (instruction x warps)",
                        sides.rows.tile,
                        sides.columns.tile,
                        rows,

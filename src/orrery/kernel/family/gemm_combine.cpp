@@ -69,7 +69,7 @@ Result<Program> gemm_combine_program(const GemmConfig& config) {
   build.run(g.main, Map{g.c, std::move(value)});
   build.run(g.main, Store{g.C, g.c, std::nullopt});
   build.program().raster.order = {g.n, g.m};
-  return std::move(build.program());
+  return build.finish();
 }
 
 }  // namespace orrery::kernel

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "orrery/kernel/family/gemm_internal.h"
-#include "orrery/kernel/geometry.h"
+#include "orrery/kernel/family/ring_depth_internal.h"
 
 namespace orrery::kernel {
 namespace {
@@ -45,24 +45,6 @@ int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-/// As deep a ring as a CTA's share of shared memory holds; 0 if not even two entries fit.
-int64_t deepest_ring(GemmConfig config, const machine::Chip& chip) {
-  config.ring = 2;
-  const auto two = gemm_program(config);
-  config.ring = 3;
-  const auto three = gemm_program(config);
-  if (!two.ok() || !three.ok()) {
-    return 0;
-  }
-  const int64_t base = shared_plan(*two).total;
-  const int64_t entry = shared_plan(*three).total - base;
-  const Bytes share =
-      std::min(chip.core.shared_per_cta,
-               chip.core.shared_capacity / config.ctas_per_sm - chip.core.shared_reserved);
-  const auto room = static_cast<int64_t>(share.value()) - base;
-  return room < 0 ? 0 : std::min(kMaxRing, 2 + room / entry);
-}
-
 /// Numbers of parts worth trying: none, and those which fill the chip once with this many tiles.
 std::vector<int64_t> part_counts(int64_t tiles, int64_t steps, int64_t slots) {
   std::vector<int64_t> counts = {1};
@@ -82,7 +64,12 @@ class Candidates {
   /// Adds `config` with the deepest ring, once for every number of parts, if there is such a
   /// kernel.
   void add(GemmConfig config) {
-    config.ring = deepest_ring(config, chip_);
+    config.ring = 2;
+    const Result<Program> two = gemm_program(config);
+    if (!two.ok()) {
+      return;
+    }
+    config.ring = deepest_ring(*two, chip_, config.ctas_per_sm, kMaxRing);
     if (config.ring < 2) {
       return;
     }

@@ -168,6 +168,14 @@ TEST(GemmConfigs, OffersTensOfKernelsThatFit) {
   }
 }
 
+TEST(GemmConfigs, OffersKernelsForCdna) {
+  machine::Chip chip = hopper();
+  chip.core.shared_per_cta = Bytes(65536);
+  chip.core.shared_capacity = Bytes(65536);
+  chip.core.shared_reserved = Bytes(0);
+  EXPECT_GE(gemm_configs({4096, 4096, 4096}, chip, {.target = Target::Gfx942}).size(), 5U);
+}
+
 TEST(GemmConfigs, OffersSwappedAndDividedKernelsForFewRows) {
   bool divided = false;
   bool swapped = false;
