@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "orrery/kernel/code_counts.h"
 #include "orrery/kernel/instruction_counts.h"
 #include "orrery/kernel/profile_internal.h"
 
@@ -273,37 +274,25 @@ void count_wgmma(const Counting& c, const Stage& stage, const Mma& mma, Statemen
   issue(count, instructions / static_cast<double>(groups) * kMatrix + kBatch, stage.warps);
 }
 
-/// Warps that hold different blocks of the result along the rows and along the columns.
-int64_t warps_along(const Buffer& buffer, AxisId axis) {
-  int64_t count = 1;
-  for (const Digit& digit : buffer.fragment.digits) {
-    if (digit.place == Place::Warp && digit.axis == axis) {
-      count *= digit.extent;
-    }
-  }
-  return count;
-}
-
-/// MFMA reads registers: each wave first loads its rows and its columns from LDS, 8 bytes a lane at
-/// a time.
+/// MFMA reads registers: each wave first loads its blocks of both operands from LDS, as
+/// code_counts.h says.
 void count_mfma(const Counting& c, const Stage& stage, const Mma& mma, StatementCount& count) {
-  const Product p = product_of(c.program, mma);
-  const Buffer& acc = c.program[mma.acc];
-  const auto row_warps = static_cast<double>(warps_along(acc, acc.axes[0]));
-  const auto column_warps = static_cast<double>(warps_along(acc, acc.axes[1]));
+  const MmaAccess access = mma_access(c.program, mma);
+  const auto lanes = static_cast<double>(warp_size(c.program.target));
   const auto waves = static_cast<double>(stage.warps);
   const double element = element_size(c.program[mma.second].dtype).value();
-  const auto operand = [&](BufferId id, double block) {
-    if (c.program[id].space != Space::Shared) {
-      return;
+  const auto steps = static_cast<double>(access.steps);
+  for (const MmaOperand& operand : {access.first, access.second}) {
+    if (!operand.shared) {
+      continue;
     }
-    const double bytes = block * static_cast<double>(p.depth) * element;  // of one wave
-    count.work.shared_read += Bytes(bytes * waves);
-    issue(count, bytes / (8.0 * static_cast<double>(warp_size(c.program.target))), stage.warps);
-  };
-  operand(mma.first, static_cast<double>(p.rows) / row_warps);
-  operand(mma.second, static_cast<double>(p.columns) / column_warps);
-  issue(count, instructions_of(p, mma.shape) / (row_warps * column_warps), stage.warps);
+    // Four elements a lane for each block and step: in runs of 4 or 8, or one by one across rows.
+    const double elements = steps * static_cast<double>(operand.blocks) * 4;
+    count.work.shared_read += Bytes(elements * element * lanes * waves);
+    issue(count, elements / static_cast<double>(operand.contiguous ? access.run : 1), stage.warps);
+  }
+  issue(
+      count, steps * static_cast<double>(access.first.blocks * access.second.blocks), stage.warps);
 }
 
 StatementCount count_mma(const Counting& c, const Stage& stage, const Mma& mma) {

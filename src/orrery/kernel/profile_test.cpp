@@ -256,6 +256,25 @@ TEST(DeriveProfile, ADependentTripAddsTheMatrixPipeToItsChain) {
   EXPECT_EQ(loop.work.special, 64 * 64 + 64 * 4);
 }
 
+TEST(DeriveProfile, WavesReadTheirBlocksFromLds) {
+  const Program p = gemm_program({.target = Target::Gfx942,
+                                  .tile_m = 128,
+                                  .tile_n = 128,
+                                  .tile_k = 32,
+                                  .ring = 2,
+                                  .warps = 4,
+                                  .column_warps = 2})
+                        .value();
+  const Profile profile =
+      derive_profile(p, extents({{"m", 4096}, {"n", 4096}, {"k", 4096}}), chip_of("mi300x.toml"))
+          .value();
+  const ProfilePhase& loop = profile.kinds[0].phases[1];
+  // Each of 4 waves reads 64 rows of a and 64 of b, 32 elements of 2 bytes each.
+  EXPECT_EQ(loop.work.shared_read.value(), 4 * (64 + 64) * 32 * 2);
+  EXPECT_EQ(loop.work.tensor.value(), 2.0 * 128 * 128 * 32);
+  EXPECT_EQ(profile.code.shared_bytes, shared_plan(p).total);
+}
+
 TEST(DeriveProfile, SharedMemoryAndRegistersLimitResidency) {
   const Extents e = extents({{"b", 8}, {"h", 8}, {"g", 8}, {"s", 4096}});
   // Q 16 KiB + 2 x 3 tiles of 16 KiB = 112 KiB: two CTAs of an SM's 228.
