@@ -43,6 +43,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(orrery_flags INTERFACE
     -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # std::stable_sort of libstdc++ 12 calls what libstdc++ 12 calls deprecated.
+  target_compile_options(orrery_flags INTERFACE -Wno-deprecated-declarations)
+endif()
 
 # Sanitizers watch the modules. Test files are compiled without UBSan and without optimisation:
 # it is our code that must be right, and gtest under UBSan takes three times as long to compile.

@@ -15,7 +15,7 @@ def build(run: Run, preset: str, *targets: str) -> Path:
     folder = ROOT / "build" / preset
     run.call("cmake", "--preset", preset)
     wanted = ["--target", *targets] if targets else []
-    run.call("cmake", "--build", folder, "-j", JOBS, *wanted)
+    run.call("cmake", "--build", folder, "-j", JOBS, *wanted, "--", "-k", "0")
     return folder
 
 

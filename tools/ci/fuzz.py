@@ -15,7 +15,7 @@ LONG_S = 300
 def fuzz(run: Run) -> Outcome:
     if not sources(run, "*_fuzz.cpp"):
         return nothing_to_do("no *_fuzz.cpp")
-    targets = sorted((build(run, "fuzz") / "fuzz").glob("*_fuzz"))
+    targets = sorted((build(run, "fuzz", "fuzzers") / "fuzz").glob("*_fuzz"))
     seconds = LONG_S if run.full else SHORT_S
     with ThreadPoolExecutor(int(JOBS)) as pool:
         complaints = list(pool.map(lambda target: fuzz_one(run, target, seconds), targets))
