@@ -1,8 +1,9 @@
 # Measures files and functions against the house limits and prints the lines of each folder.
 # SPDX-License-Identifier: Apache-2.0
-"""Usage: size.py [--verbose] [FILE...]. Limits: function 40 lines (hard 60), 5 parameters (hard),
-file 400 lines (hard 800), line 100 letters (hard). Past a hard limit the exit status is 1; softer
-excess is counted, and listed with --verbose."""
+"""Usage: size.py [--verbose] [FILE...]. Limits: function 40 lines (hard 60, in tests 120), 5
+parameters (hard), file 400 lines (hard 800), line 100 letters (hard). Past a hard limit the exit
+status is 1; softer excess is counted, and listed with --verbose. Generated and golden files are
+passed over."""
 
 import ast
 import sys
@@ -14,11 +15,12 @@ from cpp_functions import Function, find_functions
 
 ROOT = Path(__file__).resolve().parents[1]
 FUNCTION_SOFT, FUNCTION_HARD = 40, 60
+TEST_FUNCTION_HARD = 120  # a test is often one call with a table of cases
 FILE_SOFT, FILE_HARD = 400, 800
 LINE_HARD = 100
 PARAMETERS_HARD = 5
 FOLDERS = ("src", "test", "tools", "python", "bench", "examples")
-SKIPPED = ("generated", "build", ".venv")
+SKIPPED = ("generated", "golden", "build", ".venv")
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,12 @@ def measure(path: str, text: str) -> list[Excess]:
     for number, line in enumerate(lines, 1):
         if len(line) > LINE_HARD and "http" not in line:
             found.append(Excess(f"{path}:{number}", f"{len(line)} letters in a line", True))
+    function_hard = TEST_FUNCTION_HARD if is_test(path) else FUNCTION_HARD
     functions = python_functions(text) if path.endswith(".py") else find_functions(text)
     for function in functions:
         where = f"{path}:{function.line} {function.name}"
         if function.lines > FUNCTION_SOFT:
-            hard = function.lines > FUNCTION_HARD
+            hard = function.lines > function_hard
             found.append(Excess(where, f"{function.lines} lines in a function", hard))
         if function.parameters > PARAMETERS_HARD:
             found.append(Excess(where, f"{function.parameters} parameters", True))

@@ -64,6 +64,12 @@ def test_a_long_function_is_soft_then_hard() -> None:
     assert [excess.hard for excess in measure("a.cpp", body(61))] == [True]
 
 
+def test_a_test_may_be_a_long_table() -> None:
+    text = "TEST(A, B) {\n" + "  g();\n" * 80 + "}\n"
+    assert [excess.hard for excess in measure("a_test.cpp", text)] == [False]
+    assert [excess.hard for excess in measure("a.cpp", text)] == [True]
+
+
 def test_six_parameters_and_long_lines_are_too_many() -> None:
     text = "void f(int a, int b, int c, int d, int e, int f) {}\n"
     assert [excess.what for excess in measure("a.cpp", text)] == ["6 parameters"]
