@@ -38,7 +38,8 @@ once
   main: C <- c via out
 )";
 
-/// Attention with the running maximum, the probabilities kept in registers as the second product's operand.
+/// Attention with the running maximum, the probabilities kept in registers as the second product's
+/// operand.
 inline constexpr std::string_view kAttention = R"(kernel attention
 target sm_90a
 axis b extent b tile 1 grid
@@ -144,7 +145,9 @@ struct Sample {
   std::string_view text;
 };
 
-inline constexpr std::array kAll = {Sample{"gemm", kGemm}, Sample{"attention", kAttention},
-                                    Sample{"row_norm", kRowNorm}, Sample{"cdna_gemm", kCdnaGemm}};
+inline constexpr std::array kAll = {Sample{"gemm", kGemm},
+                                    Sample{"attention", kAttention},
+                                    Sample{"row_norm", kRowNorm},
+                                    Sample{"cdna_gemm", kCdnaGemm}};
 
 }  // namespace orrery::kernel::sample
