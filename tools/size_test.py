@@ -76,6 +76,13 @@ def test_six_parameters_and_long_lines_are_too_many() -> None:
     assert [excess.hard for excess in measure("a.cpp", "x" * 101)] == [True]
 
 
+def test_tables_and_raw_strings_may_be_wide() -> None:
+    wide = "x" * 101
+    assert measure("a.h", f"// clang-format off\n{wide}\n// clang-format on\n") == []
+    assert measure("a.h", f'auto s = R"(\n{wide}\n)";\n') == []
+    assert [excess.where for excess in measure("a.h", f'R"(\n)"\n{wide}\n')] == ["a.h:3"]
+
+
 def test_python_functions_are_measured_too() -> None:
     text = "def f(self, a, b, c, d, e, g):\n" + "    x()\n" * 41
     assert [excess.hard for excess in measure("a.py", text)] == [False, True]
