@@ -3,6 +3,8 @@
 
 from ci.runner import ROOT, Outcome, Run, StageError
 
+SPDX = "SPDX-License-Identifier: Apache-2.0"
+
 
 def sources(run: Run, *patterns: str) -> list[str]:
     """Files that git tracks or would add, by pathspec."""
@@ -26,7 +28,29 @@ def fmt(run: Run) -> Outcome:
     if done.returncode != 0:
         bad = sorted({line.split(":")[0] for line in done.stdout.splitlines() if "error:" in line})
         raise StageError("not formatted (./ci fmt --fix):\n" + "\n".join(bad or [done.stdout]))
+    headless = files_without_head(run)
+    if headless:
+        need = "need a purpose in line 1 and the SPDX line in line 2:\n"
+        raise StageError(need + "\n".join(headless))
     return Outcome(note=f"{len(files)} files")
+
+
+def files_without_head(run: Run) -> list[str]:
+    """Sources whose first lines are not a purpose and the licence (after #! and a doctype)."""
+    files = sources(run, "*.h", "*.cpp", "*.py", "*.cmake", "CMakeLists.txt", "*.toml")
+    generated = ("test/golden/", "machines/", "libraries/")
+    return [
+        name
+        for name in files
+        if not name.startswith(generated) and "/generated/" not in name and not has_head(name)
+    ]
+
+
+def has_head(name: str) -> bool:
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    lines = lines[1:] if lines and lines[0].startswith("#!") else lines
+    purpose = lines[0].lstrip("/# ") if lines else ""
+    return bool(purpose) and not purpose.startswith("SPDX") and [line.strip("/# ") for line in lines[1:2]] == [SPDX]
 
 
 def layers(run: Run) -> Outcome:
