@@ -1,5 +1,6 @@
 // Scores a machine and a library file against measured tables: one CSV line per case, for
-// tools/fit.py. SPDX-License-Identifier: Apache-2.0
+// tools/fit.py.
+// SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
 #include <algorithm>

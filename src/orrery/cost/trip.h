@@ -1,5 +1,6 @@
 // Trips: the time of one trip of a kernel's phase, such as one k-step of a GEMM's main loop, on one
-// SM. SPDX-License-Identifier: Apache-2.0
+// SM.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "orrery/kernel/profile.h"

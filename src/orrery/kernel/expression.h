@@ -1,5 +1,6 @@
 // Element expressions: what a kernel computes per element between loads, matrix products and
-// stores. SPDX-License-Identifier: Apache-2.0
+// stores.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

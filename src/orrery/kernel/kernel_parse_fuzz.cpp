@@ -1,5 +1,6 @@
 // Fuzzer of the text form: any bytes are read or refused, and what is read survives a round trip
-// and the verifier. SPDX-License-Identifier: Apache-2.0
+// and the verifier.
+// SPDX-License-Identifier: Apache-2.0
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,6 @@
 // Occupancy: how many CTAs of a kernel an SM (a CU) holds at once, and what stops it from holding
-// more. SPDX-License-Identifier: Apache-2.0
+// more.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // The parser of kernel programs: a scanner, the program so far, and one member function per
-// construct. SPDX-License-Identifier: Apache-2.0
+// construct.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

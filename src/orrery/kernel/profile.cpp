@@ -1,5 +1,6 @@
 // Profiles of programs: resolves extents, counts each phase, and puts units of the same trips
-// together. SPDX-License-Identifier: Apache-2.0
+// together.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/kernel/profile.h"
 
 #include <algorithm>

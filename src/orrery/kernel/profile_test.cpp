@@ -1,5 +1,6 @@
 // Tests of derived profiles: the worked example, totals against counting unit by unit, kinds,
-// traffic, occupancy. SPDX-License-Identifier: Apache-2.0
+// traffic, occupancy.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/kernel/profile.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Rules load and store: tiles move between tensors and buffers of the same type and axes, and no
-// two units write one element. SPDX-License-Identifier: Apache-2.0
+// two units write one element.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/kernel/verify_internal.h"
 
 namespace orrery::kernel::detail {

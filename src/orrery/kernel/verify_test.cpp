@@ -1,5 +1,6 @@
 // Tests of the verifier: the samples are well formed, and each way of breaking them is refused with
-// its reason. SPDX-License-Identifier: Apache-2.0
+// its reason.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/kernel/verify.h"
 
 #include <gtest/gtest.h>

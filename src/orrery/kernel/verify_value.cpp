@@ -1,5 +1,6 @@
 // Rules map and reduce: operands have a value for each element of the result, in the registers
-// where it is needed. SPDX-License-Identifier: Apache-2.0
+// where it is needed.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/kernel/verify_internal.h"
 
 namespace orrery::kernel::detail {

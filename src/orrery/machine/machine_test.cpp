@@ -1,5 +1,6 @@
 // Machines: the files we ship are readable, mistakes are all reported by name, and machines are
-// found by any spelling. SPDX-License-Identifier: Apache-2.0
+// found by any spelling.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/machine/machine.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Number files: TOML whose every number carries its unit, source and date; machines and libraries
-// are such files. SPDX-License-Identifier: Apache-2.0
+// are such files.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>

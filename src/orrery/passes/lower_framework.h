@@ -1,5 +1,6 @@
 // lower_framework: a graph as the library calls that eager PyTorch makes, one kernel or more per
-// operator. SPDX-License-Identifier: Apache-2.0
+// operator.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include "orrery/base/result.h"

@@ -1,5 +1,6 @@
 // Estimates: a time with its interval, its bound and its terms; and the interface of what makes
-// them. SPDX-License-Identifier: Apache-2.0
+// them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Devices: load a kernel program, launch it. The seam between what runs kernels and what asks for
-// them. SPDX-License-Identifier: Apache-2.0
+// them.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // A consumer stage: registers, waiting for rings, the statements of each phase, giving ring entries
-// back. SPDX-License-Identifier: Apache-2.0
+// back.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "orrery/emit/cuda/scope_internal.h"

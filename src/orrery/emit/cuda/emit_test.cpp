@@ -1,5 +1,6 @@
 // Tests of the CUDA emitter: what the text says; that it compiles is tested where there is a
-// compiler (runtime). SPDX-License-Identifier: Apache-2.0
+// compiler (runtime).
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/emit/cuda/emit.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // buffer = sum or max of an expression: in registers, across lanes by shuffles, across warps
-// through shared memory. SPDX-License-Identifier: Apache-2.0
+// through shared memory.
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "orrery/emit/cuda/evaluate_internal.h"

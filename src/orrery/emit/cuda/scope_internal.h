@@ -1,5 +1,6 @@
 // The state of lowering one stage: its text so far, what is known ahead of its loops, products
-// under way. SPDX-License-Identifier: Apache-2.0
+// under way.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <map>

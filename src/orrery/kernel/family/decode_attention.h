@@ -1,5 +1,6 @@
 // The family of decode attention: one query position against a long cache, grouped query heads,
-// split over the cache. SPDX-License-Identifier: Apache-2.0
+// split over the cache.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>

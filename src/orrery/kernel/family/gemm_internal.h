@@ -1,5 +1,6 @@
 // Shared by the parts of the GEMM family: which axis lies on the instruction's rows, and what is
-// refused. SPDX-License-Identifier: Apache-2.0
+// refused.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <vector>

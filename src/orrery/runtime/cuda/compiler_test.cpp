@@ -1,5 +1,6 @@
 // Tests of compiling: emitted kernels become machine code without spills; the cache; what errors
-// say. SPDX-License-Identifier: Apache-2.0
+// say.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/runtime/cuda/compiler.h"
 
 #include <gtest/gtest.h>
