@@ -10,8 +10,8 @@
 namespace orrery::kernel {
 namespace {
 
-// Instructions of the emitted code around a statement, read off the CUDA emitter's output and its
-// machine code.
+// Instructions of the emitted code around a statement: counted in the source that the CUDA emitter
+// writes, one for each operation of a PTX wrapper. Not read off machine code.
 constexpr double kWait = 4;        // mbarrier try_wait, its predicate, branch, parity
 constexpr double kArrive = 2;      // elect and arrive
 constexpr double kLoop = 6;        // counter, slot, parity, branch

@@ -49,7 +49,7 @@ ORR_FN float exp2_fast(float x) {
   return r;
 }
 ORR_FN float exp_fast(float x) { return exp2_fast(x * 1.4426950408889634f); }
-ORR_FN float tanh_fast(float x) { return 1.0f - 2.0f / (1.0f + exp_fast(2.0f * x)); }
+ORR_FN float tanh_fast(float x) { return 1.0f - __fdividef(2.0f, 1.0f + exp_fast(2.0f * x)); }
 )cuda";
 
 constexpr const char* kRegisters = R"cuda(
