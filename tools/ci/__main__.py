@@ -16,19 +16,19 @@ from ci import builds, checks, docs, fuzz, golden, python, setup, tidy, tree
 from ci.runner import Run, Stage, run_stages
 
 STAGES = [
-    Stage("setup", 240, setup.setup, "Debian packages and .venv are there"),
+    Stage("setup", 200, setup.setup, "Debian packages and .venv are there"),
     Stage("clean", 5, tree.remember, "what is tested is what is committed"),
-    Stage("fmt", 30, checks.fmt, "clang-format leaves every file as it is"),
+    Stage("fmt", 60, checks.fmt, "clang-format leaves every file as it is"),
     Stage("layers", 5, checks.layers, "folders include only what their row allows"),
     Stage("size", 10, checks.size, "files and functions are short"),
-    Stage("headers", 180, builds.headers, "each header compiles alone"),
+    Stage("headers", 240, builds.headers, "each header compiles alone"),
     Stage("build", 300, builds.release, "the release command line builds"),
-    Stage("asan", 1080, builds.asan, "all tests under ASan and UBSan"),
-    Stage("golden", 120, golden.golden, "outputs are as committed, twice"),
+    Stage("asan", 900, builds.asan, "all tests under ASan and UBSan"),
+    Stage("golden", 90, golden.golden, "outputs are as committed, twice"),
     Stage("python", 240, python.python, "ruff, mypy, pytest"),
-    Stage("tidy", 300, tidy.tidy, "clang-tidy on changed files"),
-    Stage("fuzz", 240, fuzz.fuzz, "each fuzzer for a short while"),
-    Stage("docs", 120, docs.docs, "links resolve, examples run"),
+    Stage("tidy", 270, tidy.tidy, "clang-tidy on changed files"),
+    Stage("fuzz", 480, fuzz.fuzz, "each fuzzer for a short while"),
+    Stage("docs", 90, docs.docs, "links resolve, examples run"),
     Stage("tree", 5, tree.compare, "no stage changed the tree"),
 ]
 

@@ -15,8 +15,17 @@ def build(run: Run, preset: str, *targets: str) -> Path:
     folder = ROOT / "build" / preset
     run.call("cmake", "--preset", preset)
     wanted = ["--target", *targets] if targets else []
-    run.call("cmake", "--build", folder, "-j", JOBS, *wanted, "--", "-k", "0")
+    done = run.capture("cmake", "--build", folder, "-j", JOBS, *wanted, "--", "-k", "0")
+    if done.returncode != 0:
+        raise StageError(f"the preset {preset} does not build\n{build_errors(done.stdout)}")
     return folder
+
+
+def build_errors(text: str) -> str:
+    """The lines of a build's output that say what failed, or its end."""
+    telling = re.compile(r"^FAILED: |\berror: |undefined (reference|symbol)|CMake Error")
+    lines = [line for line in text.splitlines() if telling.search(line)]
+    return "\n".join(lines[:60] or text.splitlines()[-60:])
 
 
 def ctest(run: Run, folder: Path, *selection: str) -> Outcome:

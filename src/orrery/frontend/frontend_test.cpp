@@ -107,7 +107,7 @@ TEST(Json, BadTextSaysWhere) {
 TEST(Json, KeepsOrderAndTheLastOfEqualKeys) {
   const Result<Json> json = parse_json(R"({"b": 1, "a": [true, null, 2.5], "b": 3})", "f");
   ASSERT_TRUE(json.ok());
-  EXPECT_EQ(json->members[0].first, "b");
+  EXPECT_EQ(json->members[0].key, "b");
   EXPECT_EQ(json->find("b")->integer, 3);
   EXPECT_EQ(json->find("a")->items[2].decimal, 2.5);
   EXPECT_EQ(json->find("c"), nullptr);

@@ -110,7 +110,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     } else if (open_.back().kind == Json::Kind::Array) {
       open_.back().items.push_back(std::move(node));
     } else {
-      open_.back().members.emplace_back(keys_.back(), std::move(node));
+      open_.back().members.push_back({keys_.back(), std::move(node)});
     }
     return true;
   }
@@ -125,8 +125,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
 const Json* Json::find(std::string_view key) const {
   const auto found = std::find_if(
-      members.rbegin(), members.rend(), [key](const auto& member) { return member.first == key; });
-  return found == members.rend() ? nullptr : &found->second;
+      members.rbegin(), members.rend(), [key](const auto& member) { return member.key == key; });
+  return found == members.rend() ? nullptr : &found->value;
 }
 
 std::string Json::to_text() const {

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "orrery/base/result.h"
 
 namespace orrery::frontend {
+
+struct JsonMember;
 
 /// A JSON value. Members keep their order; of equal keys the last one counts.
 struct Json {
@@ -22,7 +23,7 @@ struct Json {
   double decimal = 0;   // Integer and Decimal
   std::string string;
   std::vector<Json> items;
-  std::vector<std::pair<std::string, Json>> members;
+  std::vector<JsonMember> members;  // complete below: a pair may not hold what it is part of
 
   bool is_null() const { return kind == Kind::Null; }
 
@@ -33,6 +34,12 @@ struct Json {
 
   /// As JSON on one line, cut to a few dozen characters: for messages.
   std::string to_text() const;
+};
+
+/// A key and its value.
+struct JsonMember {
+  std::string key;
+  Json value;
 };
 
 /// Parses strict JSON (RFC 8259). Errors name `origin`, line and column; nesting beyond 64 levels
