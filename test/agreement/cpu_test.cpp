@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "cases.h"
+#include "execute.h"
 #include "orrery/emit/cpu/emit.h"
-#include "orrery/interpret/encode.h"
 #include "orrery/runtime/host/library.h"
 
 namespace orrery::agreement {
@@ -41,34 +41,7 @@ class CpuCode : public testing::Test {
     ASSERT_TRUE(source.ok()) << source.error().message;
     const auto library = runtime::host::Library::build(*source, toolchain_);
     ASSERT_TRUE(library.ok()) << library.error().message;
-    std::vector<std::vector<std::byte>> memory;
-    for (const kernel::Tensor& tensor : program.tensors) {
-      memory.push_back(interpret::encode(tensor.dtype, find(tensors, tensor.name).values).value());
-    }
-    call(*source, *library, c, memory);
-    for (size_t i = 0; i < program.tensors.size(); ++i) {
-      const kernel::Tensor& tensor = program.tensors[i];
-      find(tensors, tensor.name).values = interpret::decode(tensor.dtype, memory[i]).value();
-    }
-  }
-
-  static void call(const emit::Source& source,
-                   const runtime::host::Library& library,
-                   const Case& c,
-                   std::vector<std::vector<std::byte>>& memory) {
-    std::vector<void*> pointers;
-    std::vector<int32_t> extents;
-    for (const emit::Argument& argument : source.arguments) {
-      if (argument.kind == emit::ArgumentKind::Extent) {
-        extents.push_back(static_cast<int32_t>(c.extents.find(argument.symbol).value()));
-      } else {
-        pointers.push_back(memory[argument.tensor.index()].data());
-      }
-    }
-    std::vector<void*> arguments;
-    for (void*& pointer : pointers) arguments.push_back(&pointer);
-    for (int32_t& extent : extents) arguments.push_back(&extent);
-    library.call(arguments);
+    execute({program, *source, *library}, c.extents, tensors);
   }
 
   void check(Case c) const {
