@@ -90,12 +90,13 @@ struct Scorer {
 };
 
 // The measuring loops rotate among sets of operands of 320 MiB in all, at most `most`.
-plan::Conditions loop_conditions(double bytes, int64_t most) {
+plan::Conditions loop_conditions(double bytes, int64_t most, bool rotates_output) {
   const auto sets =
       static_cast<int64_t>(std::min(static_cast<double>(most), std::ceil(320.0 * 1048576 / bytes)));
   return {.weights = plan::CacheState::Warm,
           .activations = plan::CacheState::Warm,
-          .input_sets = std::max<int64_t>(1, sets)};
+          .input_sets = std::max<int64_t>(1, sets),
+          .output_sets = rotates_output ? std::max<int64_t>(1, sets) : 1};
 }
 
 void print(const char* table,
@@ -156,7 +157,8 @@ void gemm(const std::string& data, Scorer scorer, bool given) {
       scorer.only_kernel = "nvjet_" + name.substr(0, mid) + name.substr(mid + 5);
     }
     std::string kernel;
-    const auto estimate = scorer.time(call, loop_conditions(bytes, 48), &kernel);
+    const auto estimate =
+        scorer.time(call, loop_conditions(bytes, 48, call.batch == 1 && type != "fp8"), &kernel);
     print("gemm",
           fmt::format("{}{}", type, call.batch > 1 ? "-batched" : ""),
           fmt::format("{} {} {} {} {}", type, call.batch, call.m, call.n, call.k),
@@ -181,7 +183,7 @@ void attention(const std::string& data, const Scorer& scorer) {
     const double bytes = 4.0 * static_cast<double>(call.batch * call.head_dim) *
                          static_cast<double>(call.heads * call.seq_q + call.kv_heads * call.seq_kv);
     std::string kernel;
-    const auto estimate = scorer.time(call, loop_conditions(bytes, 24), &kernel);
+    const auto estimate = scorer.time(call, loop_conditions(bytes, 24, false), &kernel);
     const char* kind = call.seq_q == 1             ? "decode"
                        : call.seq_q != call.seq_kv ? "chunked"
                        : call.causal               ? "causal"
@@ -211,10 +213,14 @@ void rows(const std::string& data, const Scorer& scorer, const char* file, int64
                            number(row, "cols"),
                            *parse_dtype(row.at("dtype")),
                            false};
+    const std::string& op = call.op;
+    const bool rotates = std::string_view(file) == "membound" &&
+                         (op == "copy" || op == "add" || op == "mul" || op == "gelu" ||
+                          op == "silu" || op == "exp" || op == "fill");
     const double bytes =
         3 * static_cast<double>(call.rows * call.cols) * element_size(call.dtype).value();
     std::string kernel;
-    const auto estimate = scorer.time(call, loop_conditions(bytes, most), &kernel);
+    const auto estimate = scorer.time(call, loop_conditions(bytes, most, rotates), &kernel);
     print(file,
           call.op,
           fmt::format("{} {} {} {}", call.op, row.at("dtype"), call.rows, call.cols),
@@ -271,7 +277,7 @@ struct DecoderPass {
       us += rows("rotary", 2 * l, "broadcast_mul", r, model.head_dim, true);
       us += rows("rotary", l, "neg", r, model.head_dim / 2, true);
       us += rows("rotary", l, "cat", r, model.head_dim, true);
-      us += rows("rotary", l, "add", r, model.head_dim, true);
+      us += rows("rotary", l, "add", r, model.head_dim, !decode);
     }
     if (decode) {
       us += rows("cache", 2 * l, "copy", t * model.kv_heads, model.head_dim, true);
@@ -290,8 +296,8 @@ struct DecoderPass {
     us += gemm(l, t, model.hidden, model.heads * model.head_dim);
     us += rows("add", 2 * l, "add", t, model.hidden, false);
     us += gemm(l, t, 2 * model.intermediate, model.hidden);
-    us += rows("silu", l, "silu", t, model.intermediate, true);
-    us += rows("mul", l, "mul", t, model.intermediate, true);
+    us += rows("silu", l, "silu", t, model.intermediate, t > 1);
+    us += rows("mul", l, "mul", t, model.intermediate, t > 1);
     us += gemm(l, t, model.hidden, model.intermediate);
     us += rows("norm", 1, "rms_norm", batch, model.hidden, false);
     us += gemm(1, batch, model.vocab, model.hidden);

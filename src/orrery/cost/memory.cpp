@@ -33,18 +33,21 @@ MemoryTime memory_time(const kernel::Profile& profile,
   const double recent = traffic.recent_read.value();
   const double other = std::max(0.0, traffic.unique_read.value() - recent);
   const double written = traffic.unique_write.value();
-  const auto sets = static_cast<double>(std::max<int64_t>(1, conditions.input_sets));
   const bool warm_activations = conditions.activations == plan::CacheState::Warm;
   const bool warm_weights = conditions.weights == plan::CacheState::Warm;
+  const auto input_sets = static_cast<double>(std::max<int64_t>(1, conditions.input_sets));
+  const auto output_sets = static_cast<double>(std::max<int64_t>(1, conditions.output_sets));
 
   // A cold operand streams through, and what is used once does not keep the rest out for long: only
-  // warm bytes count.
-  const double touched =
-      sets * ((warm_activations ? recent + written : 0) + (warm_weights ? other : 0));
-  const double share = resident_share(touched, chip.l2);
-  const double from_l2 = share * ((warm_activations ? recent : 0) + (warm_weights ? other : 0));
+  // warm bytes count. A result is written back even if it is soon overwritten in L2 (relu of 1000 x
+  // 4096 into one buffer takes as long as into many), unless all copies of everything fit.
+  const double warm = (warm_activations ? recent : 0) + (warm_weights ? other : 0);
+  const double kept = warm_activations ? written : 0;
+  const double read_share = resident_share(input_sets * warm + output_sets * kept, chip.l2);
+  const double write_share = resident_share(input_sets * (warm + kept), chip.l2);
+  const double from_l2 = read_share * warm;
   const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
-  const double write = traffic.dram_write.value() * (warm_activations ? 1 - share : 1);
+  const double write = traffic.dram_write.value() * (warm_activations ? 1 - write_share : 1);
 
   MemoryTime time;
   const double dram_share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;

@@ -91,28 +91,28 @@ void uniform(const Context& context, double units, CoreTime& core) {
   }
 }
 
-// Units of several kinds: an even share of all, then one of the last kind that ends alone. A launch
-// whose CTAs all run at once has no such tail; its longest unit bounds it.
+// Units of several kinds: an even share of all, then one of the last kind that ends beside its
+// like. A launch whose CTAs all run at once has no such tail; its longest unit bounds it, and that
+// shares its SM with one as long (FlashAttention 2 with 4 query tiles deals equal tiles to the same
+// SM, since 4 divides 132).
 void ragged(const Context& context, double units, CoreTime& core) {
   const double slots = context.sms * context.slots;
-  const bool alone = units <= context.sms;
+  const auto residents =
+      static_cast<int64_t>(std::min(context.slots, std::ceil(units / context.sms)));
   double shared = 0;
-  double longest = 0;
+  UnitTime longest;
   for (const auto& kind : context.profile.kinds) {
-    const UnitTime together =
-        unit_time(kind, context, alone ? 1 : static_cast<int64_t>(context.slots));
-    shared += kind.count * (together.cycles + (context.persistent ? 0 : together.fills)) / slots;
-    const UnitTime single = context.slots > 1 && !alone ? unit_time(kind, context, 1) : together;
-    longest = std::max(longest, single.cycles + single.fills);
-    if (together.longest.cycles * kind.count > core.longest.cycles) {
-      core.longest = together.longest;
-      core.longest.cycles *= kind.count;
+    const UnitTime unit = unit_time(kind, context, residents);
+    const double fills = context.persistent ? 0 : unit.fills;
+    shared += kind.count * (unit.cycles + fills) / (context.sms * static_cast<double>(residents));
+    if (unit.cycles > longest.cycles) {
+      longest = unit;
     }
   }
-  const UnitTime last = unit_time(context.profile.kinds.back(), context, 1);
+  core.longest = longest.longest;
+  const UnitTime last = unit_time(context.profile.kinds.back(), context, residents);
   const double late = std::max(0.0, 1 - slots / units);
-  core.cycles = std::max(longest, shared + late * last.cycles);
-  core.longest.cycles /= slots;
+  core.cycles = std::max(longest.cycles + longest.fills, shared + late * last.cycles);
 }
 
 double tensor_busy(const kernel::Profile& profile, const machine::Chip& chip) {

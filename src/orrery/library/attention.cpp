@@ -61,7 +61,7 @@ std::vector<UnitKind> kinds_of(const Tiling& tiling,
                                const ProfilePhase& rest) {
   const int64_t tiles = ceil_div(tiling.queries, tiling.rows);
   std::vector<UnitKind> kinds;
-  const int64_t most = 64;
+  const int64_t most = 8;
   const int64_t groups = causal ? std::min(tiles, most) : 1;
   for (int64_t group = 0; group < groups; ++group) {
     const int64_t first = static_cast<int64_t>(product(tiles, group) / static_cast<double>(groups));
@@ -126,6 +126,7 @@ int64_t flash_splits(double tiles, int64_t blocks, const machine::Chip& chip) {
 ProfilePhase flash_block(const AttentionCall& call,
                          const Tiling& tiling,
                          const FlashTable& table,
+                         const machine::Chip& chip,
                          bool uneven) {
   const double scores = product(tiling.rows, tiling.keys);
   const double stretch = uneven ? table.uneven : 1.0;
@@ -137,6 +138,11 @@ ProfilePhase flash_block(const AttentionCall& call,
   phase.work.tensor_share = table.tensor_share / stretch;
   phase.work.issue = Instructions(scores * table.issue_per_score * stretch);
   phase.work.l2_read = Bytes(2 * product(tiling.keys, call.head_dim, kElement));
+  // Alone on its SM a CTA waits for each of its own steps; two hide each other's.
+  const double tensor_rate = chip.core.tensor.at(call.dtype).value() * phase.work.tensor_share;
+  phase.chain.fixed =
+      Cycles(table.alone * (phase.work.tensor.value() / tensor_rate +
+                            phase.work.issue.value() / static_cast<double>(chip.core.schedulers)));
   return phase;
 }
 
@@ -155,7 +161,6 @@ Profile combine(const AttentionCall& call, const FlashTable& table, int64_t spli
   phase.name = "combine";
   phase.trips = static_cast<double>(splits);
   phase.chain.memory = 1;
-  phase.chain.fixed = Cycles(table.combine_trip);
   phase.work.l2_read =
       Bytes(partials / static_cast<double>(splits) / static_cast<double>(profile.units));
   profile.kinds.push_back({static_cast<double>(profile.units), {phase}});
@@ -167,7 +172,6 @@ Profile combine(const AttentionCall& call, const FlashTable& table, int64_t spli
                      .l2_read = Bytes(partials),
                      .l2_write = Bytes(query_bytes(call))};
   profile.fixed = table.combine_fixed;
-  profile.behaviour.relative_error = table.error;
   return profile;
 }
 
@@ -198,7 +202,7 @@ std::vector<Profile> flash(const AttentionCall& call,
   profile.family = "attention";
   profile.threads = 128;
   profile.ctas_per_sm = 2;
-  const ProfilePhase block = flash_block(call, tiling, table, uneven);
+  const ProfilePhase block = flash_block(call, tiling, table, chip, uneven);
   ProfilePhase rest;
   rest.name = "prologue and epilogue";
   rest.chain.fixed = Cycles(table.unit);
@@ -208,8 +212,7 @@ std::vector<Profile> flash(const AttentionCall& call,
     profile.traffic.unique_write = Bytes(2 * query_bytes(call) * static_cast<double>(splits));
     profile.traffic.dram_write = profile.traffic.unique_write;
   }
-  profile.fixed = table.fixed;
-  profile.behaviour = {.overlap = table.overlap, .pipe_overlap = 1, .relative_error = table.error};
+  profile.behaviour.pipe_overlap = 1;
   std::vector<Profile> sequence{std::move(profile)};
   if (splits > 1) {
     sequence.push_back(combine(call, table, splits));
@@ -249,8 +252,7 @@ std::vector<Profile> cudnn_prefill(const AttentionCall& call,
   profile.traffic = traffic_of(call);
   profile.extra_nodes = 1;  // a memset of its work counter
   profile.fixed = table.fixed;
-  profile.behaviour = {
-      .overlap = table.overlap, .pipe_overlap = table.pipe_overlap, .relative_error = table.error};
+  profile.behaviour.pipe_overlap = table.pipe_overlap;
   return {std::move(profile)};
 }
 
@@ -293,7 +295,6 @@ Profile cudnn_reduction(const AttentionCall& call, const CudnnTable& table, int6
                      .l2_read = Bytes(partials),
                      .l2_write = Bytes(query_bytes(call))};
   profile.fixed = table.reduction_fixed;
-  profile.behaviour.relative_error = table.error;
   return profile;
 }
 
@@ -328,11 +329,10 @@ std::vector<Profile> cudnn_decode(const AttentionCall& call,
   set_units(profile, {{units * static_cast<double>(splits * group) * halves, {block}}});
   profile.traffic = traffic_of(call);
   profile.fixed = table.decode_fixed;
-  profile.behaviour = {.overlap = table.decode_overlap,
+  profile.behaviour = {.overlap = chip.overlap.streaming,
                        .dram_share = small                 ? table.decode_share_small
                                      : call.head_dim > 128 ? table.decode_share_256
-                                                           : table.decode_share,
-                       .relative_error = table.error};
+                                                           : 1};
   std::vector<Profile> sequence{std::move(profile)};
   if (splits > 1) {
     sequence.push_back(cudnn_reduction(call, table, splits));

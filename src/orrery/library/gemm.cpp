@@ -109,7 +109,7 @@ ProfilePhase main_loop(const NvjetKernel& kernel,
       step_bytes * pitch_factor(table, product(problem.call.k, problem.in)) *
       (n / static_cast<double>(kernel.cluster_m) + m / static_cast<double>(kernel.cluster_n)));
   phase.chain.memory = 1;
-  phase.chain.fixed = Cycles(table.cluster_floor * cluster * cluster / 64);
+  phase.chain.fixed = Cycles(table.step_floor + table.cluster_floor * cluster * cluster / 64);
   return phase;
 }
 
@@ -151,7 +151,6 @@ Profile split_sum(const Problem& problem, const NvjetTable& table, int64_t slice
                      .l2_read = Bytes(read),
                      .l2_write = Bytes(problem.written())};
   profile.fixed = table.split_fixed;
-  profile.behaviour.relative_error = table.error;
   return profile;
 }
 
@@ -178,21 +177,20 @@ Profile nvjet_profile(const NvjetKernel& kernel,
           ? product(problem.call.batch, problem.call.m, problem.call.n, 4, launch.slices)
           : 0;
   const double written = partials > 0 ? partials : problem.written();
-  // Rows of C that end inside a sector make DRAM read the rest of it before it is written back.
+  // Rows of C that begin or end inside a sector: DRAM reads the rest of it before it is written.
   const bool partial =
       std::fmod(product(problem.call.n, problem.out), problem.chip.l2.sector.value()) != 0;
+  const double fill = partial && partials == 0 ? written : 0;
   profile.traffic = {
       .unique_read = Bytes(problem.unique()),
       .recent_read = Bytes(product(problem.call.batch, problem.call.m, problem.call.k, problem.in)),
       .unique_write = Bytes(written),
-      .dram_read = Bytes(dram_read(kernel, problem, launch.tiles)),
-      .dram_write = Bytes(partial && partials == 0 ? 2 * written : written),
-      .l2_read = Bytes(units * static_cast<double>(launch.steps) * work.l2_read.value() +
-                       problem.unique()),
+      .dram_read = Bytes(dram_read(kernel, problem, launch.tiles) + fill),
+      .dram_write = Bytes(written),
+      .l2_read = Bytes(units * static_cast<double>(launch.steps) * work.l2_read.value()),
       .l2_write = Bytes(written)};
   profile.fixed = table.fixed;
-  profile.behaviour = {
-      .overlap = table.overlap, .dram_share = table.dram_share, .relative_error = table.error};
+  profile.behaviour.dram_share = table.dram_share;
   return profile;
 }
 

@@ -77,23 +77,14 @@ NvjetTable read_nvjet(NumberFile& file) {
   table.fixed = duration(file, "cublas.nvjet.fixed");
   table.tensor_share = file.number("cublas.nvjet.tensor_share", Unit::One);
   table.epilogue_instructions = one(file, "cublas.nvjet.epilogue_instructions");
+  table.step_floor = cycles(file, "cublas.nvjet.step_floor");
   table.cluster_floor = cycles(file, "cublas.nvjet.cluster_floor");
   table.pitch_32 = file.number("cublas.nvjet.pitch_32", Unit::One);
   table.pitch_128 = file.number("cublas.nvjet.pitch_128", Unit::One);
   table.dram_share = file.number("cublas.nvjet.dram_share", Unit::One);
-  table.overlap = file.number("cublas.nvjet.overlap", Unit::One);
-  table.error = file.number("cublas.nvjet.error", Unit::One);
   table.split_fixed = duration(file, "cublas.nvjet.split_fixed");
   table.split_trip = cycles(file, "cublas.nvjet.split_trip");
   return table;
-}
-
-UnalignedTable read_unaligned(NumberFile& file) {
-  return {.step = cycles(file, "cublas.unaligned.step"),
-          .epilogue_instructions = one(file, "cublas.unaligned.epilogue_instructions"),
-          .tensor_share = file.number("cublas.unaligned.tensor_share", Unit::One),
-          .fixed = duration(file, "cublas.unaligned.fixed"),
-          .error = file.number("cublas.unaligned.error", Unit::One)};
 }
 
 FlashTable read_flash(NumberFile& file) {
@@ -103,11 +94,7 @@ FlashTable read_flash(NumberFile& file) {
           .uneven = file.number("flash.uneven", Unit::One),
           .diagonal = one(file, "flash.diagonal"),
           .unit = cycles(file, "flash.unit"),
-          .fixed = duration(file, "flash.fixed"),
-          .overlap = file.number("flash.overlap", Unit::One),
-          .combine_fixed = duration(file, "flash.combine_fixed"),
-          .combine_trip = cycles(file, "flash.combine_trip"),
-          .error = file.number("flash.error", Unit::One)};
+          .combine_fixed = duration(file, "flash.combine_fixed")};
 }
 
 CudnnTable read_cudnn(NumberFile& file) {
@@ -117,15 +104,11 @@ CudnnTable read_cudnn(NumberFile& file) {
           .diagonal = one(file, "cudnn.diagonal"),
           .unit = cycles(file, "cudnn.unit"),
           .fixed = duration(file, "cudnn.fixed"),
-          .overlap = file.number("cudnn.overlap", Unit::One),
           .decode_fixed = duration(file, "cudnn.decode_fixed"),
           .decode_block = cycles(file, "cudnn.decode_block"),
-          .decode_share = file.number("cudnn.decode_share", Unit::One),
           .decode_share_256 = file.number("cudnn.decode_share_256", Unit::One),
           .decode_share_small = file.number("cudnn.decode_share_small", Unit::One),
-          .decode_overlap = file.number("cudnn.decode_overlap", Unit::One),
-          .reduction_fixed = duration(file, "cudnn.reduction_fixed"),
-          .error = file.number("cudnn.error", Unit::One)};
+          .reduction_fixed = duration(file, "cudnn.reduction_fixed")};
 }
 
 PointwiseTable read_pointwise(NumberFile& file) {
@@ -143,25 +126,27 @@ PointwiseTable read_pointwise(NumberFile& file) {
   for (const auto& kind : file.keys_under("pytorch.pointwise.instructions")) {
     table.instructions[kind] = one(file, "pytorch.pointwise.instructions." + kind);
   }
-  if (table.instructions.find("simple") == table.instructions.end()) {
-    file.complain("pytorch.pointwise.instructions.simple", "is missing");
+  for (const auto& kind : file.keys_under("pytorch.pointwise.chain")) {
+    table.chain[kind] = cycles(file, "pytorch.pointwise.chain." + kind);
   }
-  table.overlap = file.number("pytorch.pointwise.overlap", Unit::One);
-  table.dependent = one(file, "pytorch.pointwise.dependent");
-  table.strided = one(file, "pytorch.pointwise.strided");
-  table.error = file.number("pytorch.pointwise.error", Unit::One);
+  for (const std::string_view kind : {"simple", "strided"}) {
+    if (table.instructions.find(kind) == table.instructions.end() ||
+        table.chain.find(kind) == table.chain.end()) {
+      file.complain(fmt::format("pytorch.pointwise, kind {}", kind),
+                    "needs instructions and a chain");
+    }
+  }
+  table.strided_thread = one(file, "pytorch.pointwise.strided_thread");
   return table;
 }
 
 NormTable read_norm(NumberFile& file) {
   return {.unit = cycles(file, "pytorch.norm.unit"),
-          .trip = cycles(file, "pytorch.norm.trip"),
           .beyond_l1 = cycles(file, "pytorch.norm.beyond_l1"),
           .layer_norm = cycles(file, "pytorch.norm.layer_norm"),
           .instructions = one(file, "pytorch.norm.instructions"),
-          .instructions_unit = one(file, "pytorch.norm.instructions_unit"),
-          .overlap = file.number("pytorch.norm.overlap", Unit::One),
-          .error = file.number("pytorch.norm.error", Unit::One)};
+          .layer_norm_instructions = one(file, "pytorch.norm.layer_norm_instructions"),
+          .instructions_unit = one(file, "pytorch.norm.instructions_unit")};
 }
 
 // The name of a size that is not positive, or empty.
@@ -194,6 +179,25 @@ std::string bad_sizes(const RowsCall& call) {
   return bad_sizes({{"rows", call.rows}, {"cols", call.cols}});
 }
 
+double error_of(std::string_view family, const ErrorTable& table) {
+  return family == "gemm"        ? table.gemm
+         : family == "attention" ? table.attention
+         : family == "pointwise" ? table.pointwise
+                                 : table.rows;
+}
+
+Result<Candidates> dispatch(const Call& call,
+                            const Library::Tables& tables,
+                            const machine::Chip& chip) {
+  if (const auto* gemm = std::get_if<GemmCall>(&call)) {
+    return gemm_candidates(*gemm, tables, chip);
+  }
+  if (const auto* attention = std::get_if<AttentionCall>(&call)) {
+    return attention_candidates(*attention, tables, chip);
+  }
+  return rows_candidates(std::get<RowsCall>(call), tables, chip);
+}
+
 }  // namespace
 
 std::string_view name(const Call& call) {
@@ -214,18 +218,19 @@ Result<Library> Library::parse(std::string_view toml, std::string_view origin) {
   tables->id = file.text("id");
   tables->version = file.text("version");
   tables->nvjet = read_nvjet(file);
-  tables->unaligned = read_unaligned(file);
   tables->flash = read_flash(file);
   tables->cudnn = read_cudnn(file);
   tables->pointwise = read_pointwise(file);
   tables->norm = read_norm(file);
   tables->softmax = {.instructions = one(file, "pytorch.softmax.instructions"),
+                     .chain = cycles(file, "pytorch.softmax.chain"),
                      .unit = cycles(file, "pytorch.softmax.unit"),
-                     .trip = cycles(file, "pytorch.softmax.trip"),
-                     .overlap = file.number("pytorch.softmax.overlap", Unit::One),
-                     .error = file.number("pytorch.softmax.error", Unit::One)};
-  tables->gather = {.unit = cycles(file, "pytorch.gather.unit"),
-                    .error = file.number("pytorch.gather.error", Unit::One)};
+                     .trip = cycles(file, "pytorch.softmax.trip")};
+  tables->gather = {.unit = cycles(file, "pytorch.gather.unit")};
+  tables->error = {.gemm = file.number("error.gemm", Unit::One),
+                   .attention = file.number("error.attention", Unit::One),
+                   .pointwise = file.number("error.pointwise", Unit::One),
+                   .rows = file.number("error.rows", Unit::One)};
   ORR_TRY_VOID(file.finish("library.parse"));
   tables->numbers = file.numbers();
   return Library(std::move(tables));
@@ -251,13 +256,13 @@ Result<Candidates> Library::candidates(const Call& call, const machine::Chip& ch
                       name(call),
                       bad);
   }
-  if (const auto* gemm = std::get_if<GemmCall>(&call)) {
-    return gemm_candidates(*gemm, *tables_, chip);
+  ORR_TRY(auto candidates, dispatch(call, *tables_, chip));
+  for (auto& sequence : candidates) {
+    for (auto& profile : sequence) {
+      profile.behaviour.relative_error = error_of(profile.family, tables_->error);
+    }
   }
-  if (const auto* attention = std::get_if<AttentionCall>(&call)) {
-    return attention_candidates(*attention, *tables_, chip);
-  }
-  return rows_candidates(std::get<RowsCall>(call), *tables_, chip);
+  return candidates;
 }
 
 }  // namespace orrery::library

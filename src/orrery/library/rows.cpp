@@ -28,12 +28,11 @@ kernel::Traffic streamed(double read, double write) {
           .l2_write = Bytes(write)};
 }
 
-double instructions_of(const PointwiseTable& table, std::string_view op) {
-  const std::string_view kind = op == "sigmoid" || op == "tanh" ? "exp"
-                                : op == "gelu_tanh"             ? "gelu"
-                                                                : op;
-  const auto at = table.instructions.find(kind);
-  return at != table.instructions.end() ? at->second : table.instructions.find("simple")->second;
+// What an operator costs: its own entry, or that of the kind it is like.
+double entry(const std::map<std::string, double, std::less<>>& table, std::string_view op) {
+  const std::string_view kind = op == "sigmoid" ? "tanh" : op == "gelu_tanh" ? "gelu" : op;
+  const auto at = table.find(kind);
+  return at != table.end() ? at->second : table.find("simple")->second;
 }
 
 // vectorized_elementwise_kernel: 128 threads of 8 elements each (87 of 87 launches);
@@ -48,7 +47,9 @@ Result<Candidates> pointwise(const RowsCall& call,
   const bool strided = call.strided || broadcast;
   const int reads = table.reads.find(call.op)->second;
   const double each = strided ? (size >= 4 ? 2 : 4) : call.op == "cast_fp32" ? 4 : 8;
-  const double instructions = strided ? table.strided : instructions_of(table, call.op);
+  const std::string_view kind = strided ? std::string_view("strided") : call.op;
+  const double thread =
+      entry(table.instructions, kind) * each + (strided ? table.strided_thread : 0);
   const double warps = 4;
   Profile profile;
   profile.kernel = strided             ? "elementwise_kernel"
@@ -61,16 +62,16 @@ Result<Candidates> pointwise(const RowsCall& call,
   profile.ctas_per_sm = occupancy(chip.core, profile.threads, 32, 0);
   ProfilePhase phase;
   phase.name = "elements";
-  phase.work.issue = Instructions(warps * instructions * each);
+  phase.work.issue = Instructions(warps * thread);
   phase.work.l2_read = Bytes(128 * each * size * reads);
   phase.work.l2_write = Bytes(128 * each * (call.op == "cast_fp32" ? 4 : size));
   phase.chain.memory = reads > 0 ? 1 : 0;
-  phase.chain.instructions = instructions * each * table.dependent;
+  phase.chain.fixed = Cycles(entry(table.chain, kind));
   profile.kinds.push_back({static_cast<double>(profile.units), {phase}});
   const double write = elements * (call.op == "cast_fp32" ? 4 : size);
   profile.traffic =
       streamed(elements * size * reads + (broadcast ? product(call.cols, size) : 0), write);
-  profile.behaviour = {.overlap = table.overlap, .relative_error = table.error};
+  profile.behaviour.overlap = chip.overlap.streaming;
   return Candidates{{std::move(profile)}};
 }
 
@@ -96,12 +97,12 @@ Result<Candidates> norm(const RowsCall& call, const NormTable& table, const mach
   ProfilePhase walk;
   walk.name = "walk";
   walk.trips = std::ceil(static_cast<double>(call.cols) / 512);
-  walk.work.issue = Instructions(4 * table.instructions);
+  walk.work.issue =
+      Instructions(4 * (table.instructions + (layer ? table.layer_norm_instructions : 0)));
   walk.work.l2_read = Bytes(512 * size * (beyond ? 2 : 1));
   walk.work.l2_write = Bytes(512 * size);
   walk.chain.memory = 1;
-  walk.chain.fixed =
-      Cycles(table.trip + (beyond ? table.beyond_l1 : 0) + (layer ? table.layer_norm : 0));
+  walk.chain.fixed = Cycles((beyond ? table.beyond_l1 : 0) + (layer ? table.layer_norm : 0));
   ProfilePhase rest;
   rest.name = "statistics";
   rest.work.issue = Instructions(4 * table.instructions_unit);
@@ -114,7 +115,6 @@ Result<Candidates> norm(const RowsCall& call, const NormTable& table, const mach
   if (in_flight > chip.l2.capacity.value()) {
     profile.traffic.dram_read = Bytes(2 * bytes);
   }
-  profile.behaviour = {.overlap = table.overlap, .relative_error = table.error};
   return Candidates{{std::move(profile)}};
 }
 
@@ -129,7 +129,6 @@ Result<Candidates> softmax(const RowsCall& call,
   Profile profile;
   profile.family = "softmax";
   profile.traffic = streamed(bytes, bytes);
-  profile.behaviour = {.overlap = table.overlap, .relative_error = table.error};
   ProfilePhase phase;
   phase.name = "row";
   phase.chain.memory = 1;
@@ -144,7 +143,7 @@ Result<Candidates> softmax(const RowsCall& call,
     profile.ctas_per_sm = occupancy(chip.core, 128, width <= 128 ? 24 : 40 + width / 64, 0);
     phase.work.issue = Instructions(4 * static_cast<double>(rows) *
                                     (40 + table.instructions * static_cast<double>(width / lanes)));
-    phase.chain.instructions = 40;
+    phase.chain.fixed = Cycles(table.chain * static_cast<double>(width / lanes));
   } else {
     profile.kernel = "cunn_SoftMaxForward";
     profile.threads = 1024;
@@ -183,9 +182,11 @@ Result<Candidates> gather(const RowsCall& call,
   phase.chain.fixed = Cycles(table.unit);
   profile.kinds.push_back({static_cast<double>(profile.units), {phase}});
   const double bytes = product(call.rows) * row;
-  profile.traffic = streamed(bytes, bytes);
+  // Random rows of a table of as many rows: 1 - 1/e of them are different ones. An embedding picks
+  // few of many.
+  const double different = call.op == "gather_rows" && call.rows > 1 ? 1 - std::exp(-1.0) : 1.0;
+  profile.traffic = streamed(different * bytes, bytes);
   profile.traffic.recent_read = Bytes(0.0);  // a table of weights
-  profile.behaviour.relative_error = table.error;
   return Candidates{{std::move(profile)}};
 }
 

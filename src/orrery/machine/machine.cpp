@@ -118,6 +118,7 @@ Overlap read_overlap(NumberFile& file) {
   Overlap overlap;
   overlap.pipelined = exponent(file, "overlap.pipelined");
   overlap.unpipelined = exponent(file, "overlap.unpipelined");
+  overlap.streaming = exponent(file, "overlap.streaming");
   overlap.memory = exponent(file, "overlap.memory");
   overlap.pipes = exponent(file, "overlap.pipes");
   overlap.error = file.number("overlap.error", Unit::One);

@@ -105,6 +105,7 @@ struct Launch {
 struct Overlap {
   double pipelined = 1;    // core and memory work of a kernel that prefetches (rings)
   double unpipelined = 1;  // of one that does not
+  double streaming = 1;    // of one that only streams, in many small independent CTAs
   double memory = 1;       // L2 and DRAM traffic
   double pipes = 1;        // the pipes of one SM within a trip
   double error = 0;        // half an 80 % interval of a kernel that states none, relative

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "orrery/base/check.h"
 
@@ -112,10 +113,12 @@ Choice choose(const std::vector<std::vector<kernel::Profile>>& candidates,
     weights += weight;
     mean += weight * (time / best);
   }
+  // Which candidate it is, is about as uncertain as the time of each.
   const double correction = std::min(mean / weights, 1 + spread);
+  const double error = (choice.estimate.high.seconds().value() / best - 1) * std::numbers::sqrt2;
   choice.estimate.time = choice.estimate.time * correction;
-  choice.estimate.low = choice.estimate.low * correction;
-  choice.estimate.high = choice.estimate.high * correction;
+  choice.estimate.low = choice.estimate.time / (1 + error);
+  choice.estimate.high = choice.estimate.time * (1 + error);
   return choice;
 }
 

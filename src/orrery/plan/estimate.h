@@ -55,8 +55,10 @@ struct Conditions {
   ClockState clock = ClockState::Mixed;
   bool graph = true;           // launched from a CUDA graph
   bool follows_other = false;  // the kernel before is a different one (larger gap)
-  int64_t input_sets = 1;  // a measuring loop rotates among so many copies of its operands: a warm
-                           // operand then is in L2 only as far as all copies fit
+  // A measuring loop rotates among so many copies of its operands and of its result; warm ones then
+  // are in L2 only as far as all copies fit.
+  int64_t input_sets = 1;
+  int64_t output_sets = 1;
 
   bool operator==(const Conditions&) const = default;
 };

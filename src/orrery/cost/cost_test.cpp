@@ -1,0 +1,253 @@
+// Cost: trips, waves, memory and clock follow their stated formulas, and every profile gets a
+// finite positive time. SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+
+#include "orrery/cost/clock.h"
+#include "orrery/cost/estimate.h"
+#include "orrery/cost/memory.h"
+#include "orrery/cost/overlap.h"
+#include "orrery/cost/trip.h"
+#include "orrery/cost/waves.h"
+#include "orrery/library/library.h"
+
+namespace orrery::cost {
+namespace {
+
+std::string read(const std::string& name) {
+  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+machine::Machine h200() {
+  auto machine = machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
+  EXPECT_TRUE(machine.ok()) << machine.error().to_string();
+  return *std::move(machine);
+}
+
+// A kernel of `units` equal units that wait 1000 clocks each and do nothing else.
+kernel::Profile waiting(double units, int64_t ctas_per_sm) {
+  kernel::Profile profile;
+  profile.units = static_cast<int64_t>(units);
+  profile.ctas = profile.units;
+  profile.ctas_per_sm = ctas_per_sm;
+  kernel::ProfilePhase phase;
+  phase.name = "wait";
+  phase.chain.fixed = Cycles(1000.0);
+  profile.kinds.push_back({units, {phase}});
+  return profile;
+}
+
+// The same, but each unit keeps the issue slots busy for 1000 clocks.
+kernel::Profile issuing(double units, int64_t ctas_per_sm) {
+  auto profile = waiting(units, ctas_per_sm);
+  profile.kinds[0].phases[0].chain = {};
+  profile.kinds[0].phases[0].work.issue = Instructions(4000.0);
+  return profile;
+}
+
+TEST(Overlap, RunsFromSumToMaximum) {
+  EXPECT_DOUBLE_EQ(overlapped(3, 4, 1), 7);
+  EXPECT_DOUBLE_EQ(overlapped(3, 4, 2), 5);
+  EXPECT_NEAR(overlapped(3, 4, 100), 4, 1e-9);
+  EXPECT_EQ(overlapped(0, 0, 3), 0);
+  EXPECT_EQ(overlapped(0, 4, 3), 4);
+  EXPECT_TRUE(std::isfinite(overlapped(1e300, 1e300, 1)));
+}
+
+// The example of trip.h: 2 * 256 * 128 * 64 / (4096 * 0.97) = 1055.8 clk of tensor work bind.
+TEST(Trip, IsAsLongAsItsBusiestPipe) {
+  const auto machine = h200();
+  kernel::ProfilePhase phase;
+  phase.ring = 4;
+  phase.work.tensor = Flops(2.0 * 256 * 128 * 64);
+  phase.work.tensor_share = 0.97;
+  phase.work.shared_read = Bytes(4.0 * (64 + 128) * 64 * 2);
+  phase.work.l2_read = Bytes((256.0 / 2 + 128) * 64 * 2);
+  const Trip one = trip(phase, machine.chip, {.residents = 1, .pipe_overlap = 1000});
+  EXPECT_NEAR(one.cycles, 1055.8, 1);
+  EXPECT_EQ(one.limit, Limit::Tensor);
+}
+
+// 2 stages hold one load in flight: 4096 B arrive per latency + transfer, whatever the pipes could
+// do.
+TEST(Trip, ARingBoundsTheRateByItsBytesInFlight) {
+  const auto machine = h200();
+  kernel::ProfilePhase phase;
+  phase.ring = 2;
+  phase.work.l2_read = Bytes(4096.0);
+  phase.chain.memory = 1;
+  const Trip one = trip(phase, machine.chip, {.residents = 1, .pipe_overlap = 1000});
+  EXPECT_NEAR(
+      one.cycles, machine.chip.l2.latency.value() + 4096 / machine.chip.core.l2_port.value(), 1);
+  EXPECT_EQ(one.limit, Limit::InFlight);
+  phase.ring = 64;
+  EXPECT_NEAR(trip(phase, machine.chip, {.residents = 1, .pipe_overlap = 1000}).cycles, 64, 1);
+}
+
+TEST(Trip, ResidentsShareThePipesButNotTheWaiting) {
+  const auto machine = h200();
+  const TripConditions alone{.residents = 1, .pipe_overlap = 1000};
+  const TripConditions four{.residents = 4, .pipe_overlap = 1000};
+  const auto wait = waiting(1, 4).kinds[0].phases[0];
+  const auto issue = issuing(1, 4).kinds[0].phases[0];
+  EXPECT_NEAR(
+      trip(wait, machine.chip, four).cycles / trip(wait, machine.chip, alone).cycles, 1, 1e-9);
+  EXPECT_NEAR(
+      trip(issue, machine.chip, four).cycles / trip(issue, machine.chip, alone).cycles, 4, 1e-9);
+}
+
+// 300 units on 132 SMs of 2 slots: the busiest SM has 3, so two together and one alone.
+TEST(Waves, TheBusiestSmRunsTwoRounds) {
+  const auto machine = h200();
+  EXPECT_NEAR(core_time(waiting(300, 2), machine.chip, 0).cycles, 2000, 1e-6);
+  EXPECT_NEAR(core_time(waiting(132, 2), machine.chip, 0).cycles, 1000, 1e-6);
+  EXPECT_NEAR(core_time(issuing(300, 2), machine.chip, 0).cycles, 3000, 1e-6);
+}
+
+TEST(Waves, PersistentCtasTakeUnitsOneAfterTheOther) {
+  const auto machine = h200();
+  auto profile = waiting(133, 1);
+  profile.ctas = 132;
+  EXPECT_NEAR(core_time(profile, machine.chip, 0).cycles, 2000, 1e-6);
+  EXPECT_EQ(core_time(profile, machine.chip, 0).active_sms, 132);
+}
+
+TEST(Waves, ARaggedLaunchEndsWithItsLastKind) {
+  const auto machine = h200();
+  auto profile = waiting(1320, 1);
+  profile.kinds.push_back(profile.kinds[0]);
+  profile.kinds[1].phases[0].trips = 3;  // issued last, three times as long
+  const double mean = (1320 * 1000.0 + 1320 * 3000.0) / 132;
+  EXPECT_NEAR(core_time(profile, machine.chip, 0).cycles, mean + 3000 * 0.95, 1);
+}
+
+// Rates that the machine file states: pure reads, pure writes; a copy in between, better than their
+// mean.
+TEST(Memory, MixesReadsAndWrites) {
+  const auto machine = h200();
+  const auto& dram = machine.chip.dram;
+  EXPECT_NEAR(dram_seconds(dram, 1e9, 0) * dram.read.value(), 1e9, 1);
+  EXPECT_NEAR(dram_seconds(dram, 0, 1e9) * dram.write.value(), 1e9, 1);
+  const double copy = 2e9 / dram_seconds(dram, 1e9, 1e9);
+  EXPECT_GT(copy, 2 / (1 / dram.read.value() + 1 / dram.write.value()));
+  EXPECT_LT(copy, dram.read.value());
+}
+
+TEST(Memory, WarmOperandsNeedNoDramWhileTheyFit) {
+  const auto machine = h200();
+  kernel::Profile profile;
+  const auto dram = [&](double bytes, const plan::Conditions& conditions) {
+    profile.traffic.unique_read = profile.traffic.recent_read = profile.traffic.dram_read =
+        Bytes(bytes);
+    return memory_time(profile, machine.chip, conditions, 132).dram;
+  };
+  const plan::Conditions cold{};
+  const plan::Conditions warm{.activations = plan::CacheState::Warm};
+  const plan::Conditions many{.activations = plan::CacheState::Warm, .input_sets = 1000};
+  EXPECT_NEAR(dram(1e6, warm) / dram(1e6, cold), 0, 1e-6);
+  EXPECT_NEAR(dram(1e9, warm) / dram(1e9, cold), 1, 1e-6);
+  EXPECT_NEAR(dram(1e6, many) / dram(1e6, cold), 1, 1e-6);
+}
+
+// A saturated kernel: 1.61 GHz in burst, some 18 % less steady (gemm_power: 1.15 to 1.23).
+TEST(Clock, FallsUnderLoadAndFurtherWhenSustained) {
+  const auto machine = h200();
+  const auto& clock = machine.chip.clock;
+  const auto hertz = [&](plan::ClockState state) {
+    return clock_hertz(clock, tensor_power(clock, state), 0.95, 0.3);
+  };
+  EXPECT_EQ(clock_hertz(clock, tensor_power(clock, plan::ClockState::Steady), 0, 1),
+            clock.max.value());
+  EXPECT_NEAR(hertz(plan::ClockState::Burst), 1.61e9, 0.03e9);
+  EXPECT_NEAR(hertz(plan::ClockState::Burst) / hertz(plan::ClockState::Steady), 1.18, 0.03);
+  EXPECT_LT(hertz(plan::ClockState::Mixed), hertz(plan::ClockState::Burst));
+  EXPECT_GT(hertz(plan::ClockState::Mixed), hertz(plan::ClockState::Steady));
+}
+
+TEST(ClosedForm, LaunchesAfterAnotherKernelTakeLonger) {
+  const ClosedForm form(h200());
+  const auto profile = waiting(1, 1);
+  const auto same = form.time(profile, {});
+  const auto other = form.time(profile, {.follows_other = true});
+  EXPECT_EQ(other.time - same.time, form.machine().chip.launch.graph_gap_other);
+  EXPECT_EQ(same.bound, plan::Bound::Launch);
+}
+
+TEST(ClosedForm, BracketsItsTimeAndNamesItsTerms) {
+  const ClosedForm form(h200());
+  auto profile = issuing(100000, 4);
+  profile.behaviour.relative_error = 0.25;
+  const auto estimate = form.time(profile, {});
+  EXPECT_NEAR(estimate.high / estimate.time, 1.25, 1e-6);
+  EXPECT_NEAR(estimate.time / estimate.low, 1.25, 1e-6);
+  EXPECT_EQ(estimate.bound, plan::Bound::Issue);
+  ASSERT_GE(estimate.terms.size(), 2U);
+  EXPECT_EQ(estimate.terms[0].name, "launch");
+  EXPECT_EQ(estimate.terms[1].name, "core");
+}
+
+// More rows, columns or depth never make a known kernel faster.
+TEST(ClosedForm, GrowsWithTheWork) {
+  const ClosedForm form(h200());
+  const auto library = library::Library::parse(read("libraries/cuda-13.toml"), "cuda-13.toml");
+  ASSERT_TRUE(library.ok());
+  Duration before = Duration::zero();
+  for (int64_t k = 64; k <= 1 << 20; k *= 2) {
+    const auto all =
+        library->candidates(library::GemmCall{.m = 512, .n = 512, .k = k}, form.machine().chip);
+    ASSERT_TRUE(all.ok());
+    const Duration time = form.time(all->front().front(), {}).time;
+    EXPECT_GE(time, before) << k;
+    before = time;
+  }
+}
+
+TEST(ClosedForm, EverySizeGivesAFinitePositiveTime) {
+  const ClosedForm form(h200());
+  const auto library = library::Library::parse(read("libraries/cuda-13.toml"), "cuda-13.toml");
+  ASSERT_TRUE(library.ok());
+  std::mt19937_64 random(11);
+  const auto size = [&] { return int64_t{1} << (random() % 41); };
+  for (int i = 0; i < 300; ++i) {
+    const std::vector<library::Call> calls = {
+        library::GemmCall{
+            size(), size(), std::max<int64_t>(8, size()), std::max<int64_t>(8, size())},
+        library::AttentionCall{
+            size(), 8, 2, size(), size(), 128, i % 2 == 0, DType::BF16, i % 3 == 0 ? "flash" : ""},
+        library::RowsCall{
+            i % 2 == 0 ? "rms_norm" : "gelu", size(), size(), DType::BF16, i % 3 == 0}};
+    for (const auto& call : calls) {
+      const auto all = library->candidates(call, form.machine().chip);
+      ASSERT_TRUE(all.ok()) << all.error().to_string();
+      const auto choice = plan::choose(*all, form, {.follows_other = i % 2 == 0});
+      ASSERT_GT(choice.estimate.time, Duration::zero());
+      ASSERT_GE(choice.estimate.time, choice.estimate.low);
+      ASSERT_GE(choice.estimate.high, choice.estimate.time);
+    }
+  }
+}
+
+// Two candidates that are equally fast: nothing to correct. A far slower one changes nothing
+// either.
+TEST(Choose, CorrectsOnlyForRivals) {
+  const ClosedForm form(h200());
+  const std::vector<kernel::Profile> fast{issuing(10000, 4)};
+  const std::vector<kernel::Profile> slow{issuing(1000000, 4)};
+  std::vector<kernel::Profile> rival{issuing(10500, 4)};
+  const Duration alone = plan::choose({fast}, form, {}).estimate.time;
+  EXPECT_EQ(alone, form.time(fast[0], {}).time);
+  EXPECT_EQ(plan::choose({slow, fast}, form, {}).index, 1U);
+  EXPECT_NEAR(plan::choose({slow, fast}, form, {}).estimate.time / alone, 1, 1e-3);
+  EXPECT_GT(plan::choose({fast, rival}, form, {}).estimate.time, alone);
+}
+
+}  // namespace
+}  // namespace orrery::cost

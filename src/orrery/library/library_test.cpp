@@ -1,0 +1,303 @@
+// Libraries: the rules agree with launch geometry, every size gives finite counts, and what has no
+// rule says so. SPDX-License-Identifier: Apache-2.0
+#include "orrery/library/library.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+
+namespace orrery::library {
+namespace {
+
+std::string read(const std::string& name) {
+  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+const Library& cuda() {
+  static const Library kLibrary = [] {
+    auto library = Library::parse(read("libraries/cuda-13.toml"), "cuda-13.toml");
+    EXPECT_TRUE(library.ok()) << library.error().to_string();
+    return *library;
+  }();
+  return kLibrary;
+}
+
+const machine::Chip& h200() {
+  static const machine::Chip kChip = [] {
+    const auto machine = machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
+    EXPECT_TRUE(machine.ok()) << machine.error().to_string();
+    return machine->chip;
+  }();
+  return kChip;
+}
+
+std::vector<std::vector<kernel::Profile>> candidates(const Call& call) {
+  auto all = cuda().candidates(call, h200());
+  EXPECT_TRUE(all.ok()) << all.error().to_string();
+  return all.ok() ? *std::move(all) : std::vector<std::vector<kernel::Profile>>{};
+}
+
+// The candidate whose first kernel has `part` in its name.
+const std::vector<kernel::Profile>* named(const std::vector<std::vector<kernel::Profile>>& all,
+                                          const std::string& part) {
+  for (const auto& sequence : all) {
+    if (sequence.front().kernel.find(part) != std::string::npos) {
+      return &sequence;
+    }
+  }
+  ADD_FAILURE() << "no candidate " << part;
+  return nullptr;
+}
+
+AttentionCall attention(int64_t batch,
+                        int64_t heads,
+                        int64_t kv_heads,
+                        int64_t seq_q,
+                        int64_t seq_kv,
+                        std::string backend) {
+  return {.batch = batch,
+          .heads = heads,
+          .kv_heads = kv_heads,
+          .seq_q = seq_q,
+          .seq_kv = seq_kv,
+          .head_dim = 128,
+          .backend = std::move(backend)};
+}
+
+TEST(Library, FitsAtMostSixtyNumbers) {
+  const auto numbers = cuda().numbers();
+  EXPECT_LE(
+      std::count_if(numbers.begin(),
+                    numbers.end(),
+                    [](const machine::Number& n) { return n.source == machine::Source::Fitted; }),
+      60);
+}
+
+TEST(Library, ReportsEveryMistakeOfAFile) {
+  std::string text = read("libraries/cuda-13.toml");
+  text.replace(text.find("256x128_64x4"), 12, "256x_64x4___");
+  text.replace(text.find("\"fill 0\""), 8, "\"fill  \"");
+  text.replace(text.find("step_floor"), 10, "stepp_floor");
+  const auto library = Library::parse(text, "bad.toml");
+  ASSERT_FALSE(library.ok());
+  const std::string error = library.error().to_string();
+  for (const char* part :
+       {"256x_64x4", "fill", "cublas.nvjet.step_floor: is missing", "stepp_floor", "unknown key"}) {
+    EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
+  }
+}
+
+// Nsight Compute: 4096^3 runs nvjet 256x128_64x4_1x2 on a grid of 132 CTAs in clusters of 2; 16 x
+// 32 tiles, 64 steps.
+TEST(Nvjet, PersistsWhenTilesExceedTheSms) {
+  const auto all = candidates(GemmCall{.m = 4096, .n = 4096, .k = 4096});
+  const auto* sequence = named(all, "256x128_64x4_1x2_coopA_TNT");
+  ASSERT_NE(sequence, nullptr);
+  const auto& profile = sequence->front();
+  EXPECT_EQ(profile.units, 16 * 32);
+  EXPECT_EQ(profile.ctas, 132);
+  EXPECT_EQ(profile.kinds[0].phases[0].trips, 64);
+  // 2 x 256 x 128 x 64 FLOP a step; L2 bytes of counters: 31.7 M sectors of 32 B read by the whole
+  // launch.
+  EXPECT_EQ(profile.kinds[0].phases[0].work.tensor, Flops(2.0 * 256 * 128 * 64));
+  EXPECT_NEAR(profile.traffic.l2_read.value() / (31721474 * 32.0), 1, 0.1);
+}
+
+// geometry.csv: no grid of cluster 4 or 8 exceeds 120 CTAs.
+TEST(Nvjet, LargeClustersLeaveSmsIdle) {
+  const auto all = candidates(GemmCall{.m = 4096, .n = 4096, .k = 4096});
+  for (const auto& sequence : all) {
+    EXPECT_LE(sequence.front().ctas, sequence.front().cluster > 2 ? 120 : 132)
+        << sequence.front().kernel;
+  }
+}
+
+// Split-K of 64 x 4096 x 14336 with tiles 96x64, cluster 2x1: 43 tiles of n rounded to 44, so 3
+// slices fill 132 SMs.
+TEST(Nvjet, SplitsFillOneWave) {
+  const auto all = candidates(GemmCall{.m = 64, .n = 4096, .k = 14336});
+  const auto* sequence = named(all, "96x64_64x10_2x1_splitK_TNN");
+  ASSERT_NE(sequence, nullptr);
+  ASSERT_EQ(sequence->size(), 2U);
+  EXPECT_EQ(sequence->front().ctas, 132);
+  EXPECT_EQ(sequence->front().kinds[0].phases[0].trips, 75);  // ceil(224 / 3)
+  EXPECT_EQ(sequence->back().kernel, "splitKreduce_kernel");
+}
+
+TEST(Nvjet, NeedsRowsOfSixteenBytes) {
+  const auto all = cuda().candidates(GemmCall{.m = 128, .n = 128, .k = 129}, h200());
+  ASSERT_FALSE(all.ok());
+  EXPECT_EQ(all.error().code, ErrorCode::Unsupported);
+  EXPECT_NE(all.error().message.find("multiples of 16 bytes: got n = 128, k = 129"),
+            std::string::npos);
+}
+
+// counters.csv: batch 1, 32 heads on 8, 32768 keys: grid (1, 29, 8), so 29 splits and a combine
+// kernel.
+TEST(Flash, SplitsDecodeAsTheLibraryDoes) {
+  const auto all = candidates(attention(1, 32, 8, 1, 32768, "flash"));
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all[0].size(), 2U);
+  EXPECT_EQ(all[0][0].ctas, 29 * 8);
+}
+
+// counters.csv: batch 32: grid (1, 32, 8), unsplit, heads of a group become rows.
+TEST(Flash, LeavesEnoughUnitsUnsplit) {
+  const auto all = candidates(attention(32, 32, 8, 1, 2048, "flash"));
+  ASSERT_EQ(all[0].size(), 1U);
+  EXPECT_EQ(all[0][0].ctas, 32 * 8);
+}
+
+// counters.csv: cuDNN, batch 1, 8 key heads, 32768 keys: grid (32, 8): 264 / 8 = 33 rounded down to
+// a power of two.
+TEST(Cudnn, SplitsByPowersOfTwo) {
+  const auto all = candidates(attention(1, 32, 8, 1, 32768, "cudnn"));
+  ASSERT_EQ(all[0].size(), 2U);
+  EXPECT_EQ(all[0][0].ctas, 32 * 8);
+  EXPECT_EQ(candidates(attention(16, 32, 8, 1, 2048, "cudnn"))[0].size(),
+            1U);  // 128 units: no split
+  EXPECT_EQ(candidates(attention(1, 32, 8, 1, 1023, "cudnn"))[0].size(), 1U);
+}
+
+TEST(Cudnn, IsTheDefaultAndPersists) {
+  const auto all = candidates(attention(4, 32, 8, 2048, 2048, ""));
+  EXPECT_EQ(all[0][0].kernel, "cudnn_sdpa_sm90_flash_fprop_wgmma");
+  EXPECT_EQ(all[0][0].ctas, 132);
+  EXPECT_EQ(all[0][0].units, 4 * 32 * 16);
+}
+
+// A causal tile i of 16 sees i + 1 blocks: 8.5 of 16 on average, plus the share of the diagonal.
+TEST(Cudnn, CausalTilesSeeHalfTheKeys) {
+  auto call = attention(1, 32, 32, 2048, 2048, "cudnn");
+  const auto full = candidates(call);
+  call.causal = true;
+  const auto causal = candidates(call);
+  const auto blocks = [](const kernel::Profile& profile) {
+    double sum = 0;
+    for (const auto& kind : profile.kinds) {
+      sum += kind.count * kind.phases[0].trips;
+    }
+    return sum;
+  };
+  EXPECT_NEAR(blocks(causal[0][0]) / blocks(full[0][0]), 8.5 / 16, 0.05);
+}
+
+// counters.csv: add of 128 x 8192: 1024 CTAs of 128 threads.
+TEST(Rows, VectorsOfEightElementsAThread) {
+  const auto all = candidates(RowsCall{.op = "add", .rows = 128, .cols = 8192});
+  EXPECT_EQ(all[0][0].ctas, 1024);
+  EXPECT_EQ(all[0][0].threads, 128);
+  EXPECT_EQ(all[0][0].traffic.unique_read, Bytes(2.0 * 2 * 128 * 8192));
+}
+
+TEST(Rows, ANormRowIsABlock) {
+  const auto all = candidates(RowsCall{.op = "rms_norm", .rows = 4096, .cols = 4096});
+  EXPECT_EQ(all[0][0].ctas, 4096);
+  EXPECT_EQ(all[0][0].ctas_per_sm, 16);
+  EXPECT_EQ(all[0][0].kinds[0].phases[0].trips, 8);
+}
+
+TEST(Library, SaysWhatHasNoRule) {
+  const auto unknown = cuda().candidates(RowsCall{.op = "fft", .rows = 1, .cols = 1}, h200());
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(unknown.error().message, "[library.rows] cuda-13 has no rule for the operator 'fft'");
+  EXPECT_EQ(
+      cuda().candidates(GemmCall{.m = 1, .n = 8, .k = 8, .input = DType::F32}, h200()).error().code,
+      ErrorCode::Unsupported);
+  EXPECT_EQ(cuda().candidates(attention(1, 8, 8, 1, 8, "magic"), h200()).error().code,
+            ErrorCode::Unsupported);
+}
+
+TEST(Library, RefusesSizesOutOfRangeByName) {
+  const auto bad = cuda().candidates(GemmCall{.m = 0, .n = -1, .k = int64_t{1} << 41}, h200());
+  ASSERT_FALSE(bad.ok());
+  EXPECT_EQ(bad.error().code, ErrorCode::InvalidInput);
+  EXPECT_EQ(
+      bad.error().message,
+      "[library.gemm] sizes out of range: got m = 0, n = -1, k = 2199023255552, need 1 to 2^40");
+  EXPECT_FALSE(cuda().candidates(attention(1, 8, 3, 1, 8, "flash"), h200()).ok());
+}
+
+bool counts_are_sound(const kernel::Profile& profile) {
+  const auto& t = profile.traffic;
+  bool sound =
+      profile.units > 0 && profile.ctas > 0 && profile.ctas_per_sm > 0 && !profile.kinds.empty();
+  for (const double bytes : {t.unique_read.value(),
+                             t.recent_read.value(),
+                             t.unique_write.value(),
+                             t.dram_read.value(),
+                             t.dram_write.value(),
+                             t.l2_read.value(),
+                             t.l2_write.value()}) {
+    sound = sound && std::isfinite(bytes) && bytes >= 0;
+  }
+  for (const auto& kind : profile.kinds) {
+    sound = sound && std::isfinite(kind.count) && kind.count >= 0;
+    for (const auto& phase : kind.phases) {
+      sound = sound && std::isfinite(phase.trips) && phase.trips > 0 && phase.ring >= 1 &&
+              phase.work.tensor.value() >= 0 && phase.work.issue.value() >= 0 &&
+              phase.chain.fixed.value() >= 0;
+    }
+  }
+  return sound;
+}
+
+// Sizes spread evenly over the powers of two up to 2^40.
+TEST(Library, EverySizeGivesSoundCounts) {
+  std::mt19937_64 random(7);
+  const auto size = [&](int bits) {
+    return std::max<int64_t>(
+        1,
+        static_cast<int64_t>(random() %
+                             (uint64_t{1} << (1 + random() % static_cast<uint64_t>(bits)))));
+  };
+  for (int i = 0; i < 400; ++i) {
+    const int64_t heads = size(8);
+    const std::vector<Call> calls = {GemmCall{size(20),
+                                              size(40),
+                                              std::max<int64_t>(1, size(37)) * 8,
+                                              std::max<int64_t>(1, size(37)) * 8},
+                                     AttentionCall{size(40),
+                                                   heads * size(6),
+                                                   heads,
+                                                   size(40),
+                                                   size(40),
+                                                   1 + size(7),
+                                                   i % 2 == 0,
+                                                   DType::BF16,
+                                                   i % 3 == 0 ? "flash" : "cudnn"},
+                                     RowsCall{i % 5 == 0   ? "rms_norm"
+                                              : i % 5 == 1 ? "softmax"
+                                              : i % 5 == 2 ? "embedding"
+                                              : i % 5 == 3 ? "silu"
+                                                           : "add",
+                                              size(40),
+                                              size(40),
+                                              i % 2 == 0 ? DType::BF16 : DType::F32,
+                                              i % 3 == 0}};
+    for (const auto& call : calls) {
+      const auto all = cuda().candidates(call, h200());
+      if (!all.ok()) {
+        EXPECT_NE(all.error().message, "");
+        continue;
+      }
+      for (const auto& sequence : *all) {
+        for (const auto& profile : sequence) {
+          ASSERT_TRUE(counts_are_sound(profile)) << profile.kernel << " of call " << i;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::library
