@@ -147,7 +147,7 @@ TEST(Memory, WarmOperandsNeedNoDramWhileTheyFit) {
   const auto dram = [&](double bytes, const plan::Conditions& conditions) {
     profile.traffic.unique_read = profile.traffic.recent_read = profile.traffic.dram_read =
         Bytes(bytes);
-    return memory_time(profile, machine.chip, conditions, 132).dram;
+    return memory_time(profile, machine.chip, conditions).dram;
   };
   const plan::Conditions cold{};
   const plan::Conditions warm{.activations = plan::CacheState::Warm};

@@ -42,38 +42,43 @@ Start start_of(const kernel::Profile& profile,
   return start;
 }
 
-// The part of a kernel that runs at the SM clock against the part that does not; `clock` follows
-// from how busy the chip is, which follows from the time: three rounds settle it to a thousandth.
-struct Body {
-  double core = 0;
-  double l2 = 0;
-  double seconds = 0;
-  double hertz = 0;
+// What a kernel does after its start: work in clocks of the SM clock, and DRAM traffic in seconds.
+struct Work {
+  double core = 0;     // clocks of the busiest SM
+  double tensor = 0;   // clocks the matrix pipes are busy, mean over all SMs
+  double l2 = 0;       // clocks of L2
+  double dram = 0;     // seconds
+  double overlap = 1;  // exponent of core work with memory traffic
 };
 
-Body body_of(const CoreTime& core,
-             const MemoryTime& memory,
-             const Start& start,
-             double p,
-             const machine::Chip& chip,
-             plan::ClockState state) {
+struct Body {
+  double core = 0;  // seconds, as all below
+  double l2 = 0;
+  double seconds = 0;
+};
+
+// The clock follows from how busy the chip is, which follows from the time: three rounds settle it
+// to a thousandth.
+Body body_of(const Work& work, double start, const machine::Chip& chip, double power) {
   constexpr int kRounds = 3;
-  const double power = tensor_power(chip.clock, state);
+  double hertz = chip.clock.max.value();
   Body body;
-  body.hertz = chip.clock.max.value();
-  for (int round = 0; round < kRounds; ++round) {
-    body.core = core.cycles / body.hertz;
-    body.l2 = memory.l2_cycles / body.hertz;
-    body.seconds = overlapped(body.core, overlapped(body.l2, memory.dram, chip.overlap.memory), p);
-    if (round + 1 == kRounds) {
-      break;
+  for (int round = 1;; ++round) {
+    body.core = work.core / hertz;
+    body.l2 = work.l2 / hertz;
+    const double memory = overlapped(body.l2, work.dram, chip.overlap.memory);
+    body.seconds = overlapped(body.core, memory, work.overlap);
+    const double all = body.seconds + start;
+    if (round == kRounds || !(all > 0)) {
+      return body;
     }
-    const double all = body.seconds + start.sum();
-    const double busy = all > 0 ? core.tensor_cycles / body.hertz / all : 0;
-    const double streaming = all > 0 ? memory.dram / all : 0;
-    body.hertz = clock_hertz(chip.clock, power, std::min(1.0, busy), std::min(1.0, streaming));
+    const double busy = std::min(1.0, work.tensor / hertz / all);
+    const double next = clock_hertz(chip.clock, power, busy, std::min(1.0, work.dram / all));
+    if (next == hertz) {
+      return body;
+    }
+    hertz = next;
   }
-  return body;
 }
 
 plan::Bound bound_of(Limit limit) {
@@ -113,21 +118,28 @@ plan::Bound bound_of(const Start& start,
 
 }  // namespace
 
-ClosedForm::ClosedForm(machine::Machine machine) : machine_(std::move(machine)) {}
+ClosedForm::ClosedForm(machine::Machine machine)
+    : machine_(std::move(machine)),
+      tensor_power_{tensor_power(machine_.chip.clock, plan::ClockState::Burst),
+                    tensor_power(machine_.chip.clock, plan::ClockState::Steady),
+                    tensor_power(machine_.chip.clock, plan::ClockState::Mixed)} {}
 
 plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                                 const plan::Conditions& conditions) const {
   const machine::Chip& chip = machine_.chip;
-  // Whether data are cold does not depend on how many SMs draw them, so that is asked first.
-  MemoryTime memory = memory_time(profile, chip, conditions, static_cast<double>(chip.core.count));
+  const MemoryTime memory = memory_time(profile, chip, conditions);
   const CoreTime core = core_time(profile, chip, memory.cold_share);
-  memory = memory_time(profile, chip, conditions, core.active_sms);
   const Start start = start_of(profile, chip.launch, conditions, memory.cold_share);
   const double stated = profile.behaviour.overlap;
-  const double p = stated > 0       ? stated
-                   : core.pipelined ? chip.overlap.pipelined
-                                    : chip.overlap.unpipelined;
-  const Body body = body_of(core, memory, start, p, chip, conditions.clock);
+  const Work work{.core = core.cycles,
+                  .tensor = core.tensor_cycles,
+                  .l2 = l2_cycles(profile.traffic, chip, core.active_sms),
+                  .dram = memory.dram,
+                  .overlap = stated > 0       ? stated
+                             : core.pipelined ? chip.overlap.pipelined
+                                              : chip.overlap.unpipelined};
+  const Body body =
+      body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(conditions.clock)]);
 
   plan::Estimate estimate;
   const double seconds = start.sum() + body.seconds;

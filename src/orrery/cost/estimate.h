@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "orrery/machine/machine.h"
 #include "orrery/plan/estimate.h"
 
@@ -31,6 +33,7 @@ class ClosedForm final : public plan::Estimator {
 
  private:
   machine::Machine machine_;
+  std::array<double, 3> tensor_power_;  // of each clock state
 };
 
 }  // namespace orrery::cost

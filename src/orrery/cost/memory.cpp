@@ -27,8 +27,7 @@ double dram_seconds(const machine::Dram& dram, double read, double write) {
 
 MemoryTime memory_time(const kernel::Profile& profile,
                        const machine::Chip& chip,
-                       const plan::Conditions& conditions,
-                       double active_sms) {
+                       const plan::Conditions& conditions) {
   const auto& traffic = profile.traffic;
   const double recent = traffic.recent_read.value();
   const double other = std::max(0.0, traffic.unique_read.value() - recent);
@@ -54,10 +53,13 @@ MemoryTime memory_time(const kernel::Profile& profile,
   time.dram = dram_seconds(chip.dram, read, write) / dram_share;
   const double unique = traffic.unique_read.value();
   time.cold_share = unique > 0 ? std::min(1.0, std::max(0.0, unique - from_l2) / unique) : 0;
+  return time;
+}
+
+double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip, double active_sms) {
   const double rate =
       std::min(chip.l2.bandwidth.value(), std::max(1.0, active_sms) * chip.core.l2_port.value());
-  time.l2_cycles = (traffic.l2_read.value() + traffic.l2_write.value()) / rate;
-  return time;
+  return (traffic.l2_read.value() + traffic.l2_write.value()) / rate;
 }
 
 }  // namespace orrery::cost

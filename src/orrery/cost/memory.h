@@ -28,14 +28,15 @@ namespace orrery::cost {
 
 struct MemoryTime {
   double dram = 0;        // seconds
-  double l2_cycles = 0;   // clocks of the SM clock
   double cold_share = 1;  // of the read bytes that come from DRAM
 };
 
 MemoryTime memory_time(const kernel::Profile& profile,
                        const machine::Chip& chip,
-                       const plan::Conditions& conditions,
-                       double active_sms);
+                       const plan::Conditions& conditions);
+
+/// Clocks of the SM clock that L2 needs for the launch's traffic, drawn by so many SMs.
+double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip, double active_sms);
 
 /// Seconds that DRAM needs for so many bytes.
 double dram_seconds(const machine::Dram& dram, double read, double write);

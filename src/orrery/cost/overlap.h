@@ -12,13 +12,19 @@ namespace orrery::cost {
 /// (1 + (smaller / larger)^p)^(1/p).
 inline double overlapped(double x, double y, double p) {
   const double larger = std::max(x, y);
-  const double ratio = larger > 0 ? std::min(x, y) / larger : 0.0;
-  const double power = p * std::log(ratio);
-  // Below e^-30 the smaller one changes nothing; this also spares ratio = 0 its logarithm.
-  if (!(power > -30)) {
+  const double smaller = std::min(x, y);
+  if (!(smaller > 0)) {
     return larger;
   }
-  return larger * std::exp(std::log1p(std::exp(power)) / p);
+  const double power = p * std::log(smaller / larger);
+  if (!(power > -10)) {
+    return larger;  // it would change the fifth digit
+  }
+  const double extra = std::exp(power);
+  if (extra < 0.02) {
+    return larger * (1 + extra / p * (1 - 0.5 * extra * (1 - 1 / p)));  // series of the line below
+  }
+  return larger * std::exp(std::log1p(extra) / p);
 }
 
 }  // namespace orrery::cost

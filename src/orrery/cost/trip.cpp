@@ -62,13 +62,16 @@ Trip trip(const kernel::ProfilePhase& phase,
       {port, Limit::L2Port},
   };
   Trip result;
-  double busiest = 0;
+  const Pipe* busiest = &pipes[0];
   for (const Pipe& pipe : pipes) {
-    if (pipe.cycles > busiest) {
-      busiest = pipe.cycles;
-      result.limit = pipe.limit;
+    busiest = pipe.cycles > busiest->cycles ? &pipe : busiest;
+  }
+  result.limit = busiest->limit;
+  result.cycles = busiest->cycles;
+  for (const Pipe& pipe : pipes) {
+    if (&pipe != busiest) {
+      result.cycles = overlapped(result.cycles, pipe.cycles, conditions.pipe_overlap);
     }
-    result.cycles = overlapped(result.cycles, pipe.cycles, conditions.pipe_overlap);
   }
   result.cycles *= residents;
 

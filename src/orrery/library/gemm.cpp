@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "orrery/library/library_internal.h"
@@ -200,18 +201,58 @@ bool sensible(const NvjetKernel& kernel, const Launch& launch, const Problem& pr
   return !kernel.split || (launch.tiles * 2 <= static_cast<double>(launch.sms) && steps >= 20);
 }
 
-Candidates nvjet(const Problem& problem, const Library::Tables& tables) {
-  Candidates candidates;
-  const bool wide = problem.in > 1;
-  for (const auto& kernel : wide ? tables.nvjet.kernels16 : tables.nvjet.kernels8) {
+// A lower bound of the clocks that the busiest SM works: its k-steps by tensor pipe or floor, its
+// epilogues.
+double least_cycles(const NvjetKernel& kernel,
+                    const Problem& problem,
+                    const NvjetTable& table,
+                    const Launch& launch) {
+  const double tile = product(kernel.tile_n, kernel.tile_m);
+  const double rate = problem.chip.core.tensor.at(problem.call.input).value() * table.tensor_share;
+  const double step =
+      std::max(2 * tile * static_cast<double>(kernel.step) / rate, table.step_floor);
+  const double rounds = std::ceil(launch.tiles * static_cast<double>(launch.slices) /
+                                  static_cast<double>(launch.sms));
+  const double epilogue =
+      tile * table.epilogue_instructions / static_cast<double>(problem.chip.core.schedulers);
+  return rounds * (static_cast<double>(launch.steps) * step + epilogue);
+}
+
+struct Option {
+  const NvjetKernel* kernel = nullptr;
+  Launch launch;
+  double cycles = 0;
+};
+
+// Kernels that cannot win are not profiled: their SMs alone work far longer than the best's, longer
+// than DRAM needs for the operands, and longer than what fixed costs hide.
+std::vector<Option> worthwhile(const Problem& problem, const NvjetTable& table) {
+  constexpr double kFar = 2;
+  std::vector<Option> options;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& kernel : problem.in > 1 ? table.kernels16 : table.kernels8) {
     const Launch launch = launch_of(kernel, problem);
-    if (!sensible(kernel, launch, problem)) {
-      continue;
+    if (sensible(kernel, launch, problem)) {
+      options.push_back({&kernel, launch, least_cycles(kernel, problem, table, launch)});
+      least = std::min(least, options.back().cycles);
     }
+  }
+  const double clock = problem.chip.clock.max.value();
+  const double dram = problem.unique() / problem.chip.dram.read.value() * clock;
+  const double fixed = 2 * (table.fixed + problem.chip.launch.graph_gap).seconds().value() * clock;
+  const double most = std::max({kFar * least, dram, least + fixed});
+  std::erase_if(options, [&](const Option& option) { return option.cycles > most; });
+  return options;
+}
+
+Candidates nvjet(const Problem& problem, const NvjetTable& table) {
+  Candidates candidates;
+  for (const auto& option : worthwhile(problem, table)) {
     std::vector<Profile> sequence;
-    sequence.push_back(nvjet_profile(kernel, problem, tables.nvjet, launch));
-    if (launch.slices > 1) {
-      sequence.push_back(split_sum(problem, tables.nvjet, launch.slices));
+    sequence.reserve(2);
+    sequence.push_back(nvjet_profile(*option.kernel, problem, table, option.launch));
+    if (option.launch.slices > 1) {
+      sequence.push_back(split_sum(problem, table, option.launch.slices));
     }
     candidates.push_back(std::move(sequence));
   }
@@ -253,7 +294,7 @@ Result<Candidates> gemm_candidates(const GemmCall& call,
                       call.k,
                       name(call.input));
   }
-  return nvjet(problem, tables);
+  return nvjet(problem, tables.nvjet);
 }
 
 }  // namespace orrery::library

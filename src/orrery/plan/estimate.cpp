@@ -16,6 +16,9 @@ namespace {
 Estimate sum(const std::vector<kernel::Profile>& sequence,
              const Estimator& estimator,
              const Conditions& conditions) {
+  if (sequence.size() == 1) {
+    return estimator.time(sequence.front(), conditions);
+  }
   Estimate total;
   Duration longest = Duration::zero();
   Conditions here = conditions;
