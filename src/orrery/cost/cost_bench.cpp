@@ -1,5 +1,6 @@
 // How long the closed form takes: a known GEMM, causal attention (8 kinds of units), an operator
-// with its choice. SPDX-License-Identifier: Apache-2.0
+// with its choice.
+// SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
 #include <fstream>

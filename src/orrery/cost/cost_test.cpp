@@ -1,5 +1,6 @@
 // Cost: trips, waves, memory and clock follow their stated formulas, and every profile gets a
-// finite positive time. SPDX-License-Identifier: Apache-2.0
+// finite positive time.
+// SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,6 @@
 // Libraries: the rules agree with launch geometry, every size gives finite counts, and what has no
-// rule says so. SPDX-License-Identifier: Apache-2.0
+// rule says so.
+// SPDX-License-Identifier: Apache-2.0
 #include "orrery/library/library.h"
 
 #include <gtest/gtest.h>
