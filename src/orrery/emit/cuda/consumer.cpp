@@ -215,11 +215,30 @@ class Phases {
         if (!use.across && use.first == Spot{p, s}) wait_for(scope_, use.ring);
       }
       settle_before(scope_, statement);
-      ORR_TRY_VOID(lower_op(scope_, statement.op));
+      if (waits_for_store(p, s)) {
+        scope_.deferred = &std::get<kernel::Map>(statement.op);
+      } else {
+        ORR_TRY_VOID(lower_op(scope_, statement.op));
+        scope_.deferred = nullptr;
+      }
       give_back(Spot{p, s}, is_mma(statement));
     }
     finish_products(scope_);
     return {};
+  }
+
+  /// Is this an assignment that only the staged store right after it reads?
+  bool waits_for_store(size_t p, size_t s) const {
+    const auto& body = scope_.program().phases[p].body;
+    const auto* map = std::get_if<kernel::Map>(&body[s].op);
+    if (map == nullptr || s + 1 >= body.size() || body[s + 1].stage != scope_.stage) return false;
+    const auto* store = std::get_if<kernel::Store>(&body[s + 1].op);
+    if (store == nullptr || !store->via || store->from != map->to) return false;
+    size_t uses = 0;
+    for (const Phase& phase : scope_.program().phases) {
+      for (const Statement& other : phase.body) uses += touches(other.op, map->to) ? 1 : 0;
+    }
+    return uses == 2;
   }
 
   void give_back(Spot spot, bool product) {

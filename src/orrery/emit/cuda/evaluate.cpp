@@ -138,14 +138,14 @@ Evaluation plan_evaluation(const Scope& scope, const Expr& value, BufferId like,
     const int64_t vector = vector_of(scope.context, like, tensor);
     if (vector > group && registers % vector == 0) group = vector;
   }
-  return {like, group};
+  return {like, group, 0, registers};
 }
 
 Result<void> open_evaluation(Scope& scope, const Evaluation& evaluation, const Expr& value) {
-  const int64_t registers = scope[evaluation.like].fragment.count(Place::Register);
   Writer& out = scope.out;
   out.raw("#pragma unroll");
-  out.open("for (int i = 0; i < {}; i += {})", registers, evaluation.group);
+  out.open(
+      "for (int i = {}; i < {}; i += {})", evaluation.first, evaluation.last, evaluation.group);
   read_operands(scope, evaluation, value);
   out.line("float x[{}];", evaluation.group);
   out.raw("#pragma unroll");

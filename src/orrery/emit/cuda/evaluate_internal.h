@@ -13,6 +13,8 @@ namespace orrery::emit::cuda {
 struct Evaluation {
   BufferId like;      // whose layout is walked
   int64_t group = 1;  // registers evaluated together
+  int64_t first = 0;  // registers from here to `last`
+  int64_t last = 0;
 };
 
 /// The evaluation for `value`: groups as wide as the widest vector of its tensor operands, at least

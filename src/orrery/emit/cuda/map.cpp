@@ -34,10 +34,17 @@ Result<void> lower_map(Scope& scope, const kernel::Map& map) {
     scope.zeros[map.to] = Zeros::Pending;
     return {};
   }
-  const bool paired = to.dtype != DType::F32;
-  const Evaluation evaluation = plan_evaluation(scope, map.value, map.to, paired ? 2 : 1);
+  return lower_map_part(scope, map, 0, to.fragment.count(Place::Register));
+}
+
+Result<void> lower_map_part(Scope& scope, const kernel::Map& map, int64_t first, int64_t last) {
+  const bool paired = scope[map.to].dtype != DType::F32;
+  Evaluation evaluation = plan_evaluation(scope, map.value, map.to, paired ? 2 : 1);
+  while (first % evaluation.group != 0 || last % evaluation.group != 0) evaluation.group /= 2;
+  evaluation.first = first;
+  evaluation.last = last;
   ORR_TRY_VOID(open_evaluation(scope, evaluation, map.value));
-  scope.out.line("{}.put(i, x);", name);
+  scope.out.line("{}.put(i, x);", buffer_name(scope.program(), map.to));
   scope.out.close();
   return {};
 }

@@ -81,16 +81,21 @@ std::string corner_text(const Scope& scope, const Copy& copy, int64_t p) {
   return text;
 }
 
-/// Does one unit alone read these elements? Then L2 need not keep them.
-bool read_once(const Scope& scope, TensorId tensor) {
+/// The L2 policy of a tensor: what one unit alone reads need not be kept. That is so if every grid
+/// axis which the tensor lacks (and which divides no walk over its axes) has a single tile.
+std::string policy_text(const Scope& scope, TensorId tensor) {
   const auto& axes = scope.program()[tensor].axes;
-  std::vector<AxisId> divided;  // grid axes that divide a walk over one of the tensor's axes
+  std::vector<AxisId> divided;
   for (const AxisId axis : axes) {
     if (scope.program()[axis].parts) divided.push_back(*scope.program()[axis].parts);
   }
-  return std::all_of(scope.program().raster.order.begin(),
-                     scope.program().raster.order.end(),
-                     [&](AxisId axis) { return has(axes, axis) || has(divided, axis); });
+  std::string condition;
+  for (const AxisId axis : scope.program().raster.order) {
+    if (has(axes, axis) || has(divided, axis)) continue;
+    condition +=
+        fmt::format("{}count_{} == 1", condition.empty() ? "" : " && ", scope.program()[axis].name);
+  }
+  return condition.empty() ? "kEvictFirst" : condition + " ? kEvictFirst : kKeep";
 }
 
 Result<void> write_copy(Scope& scope, const Load& load, const std::string& barrier) {
@@ -115,7 +120,7 @@ Result<void> write_copy(Scope& scope, const Load& load, const std::string& barri
                    barrier,
                    ranks,
                    corner_text(scope, copy, p),
-                   read_once(scope, copy.from) ? "kEvictFirst" : "kKeep");
+                   policy_text(scope, copy.from));
   }
   return {};
 }

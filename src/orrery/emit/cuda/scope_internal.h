@@ -40,6 +40,9 @@ struct Scope {
   std::vector<std::pair<std::string, std::string>> ahead;
   std::vector<InFlight> in_flight;
   std::map<BufferId, Zeros> zeros;
+  /// An assignment whose only reader is the staged store after it: evaluated there, panel by panel,
+  /// so that only a panel's operands are in registers at a time.
+  const kernel::Map* deferred = nullptr;
   bool in_loop = false;
   int reductions = 0;  // cross-warp reductions emitted so far
   int products = 0;
@@ -78,6 +81,8 @@ std::string stage_barrier(const Scope& scope);
 
 // One lowering a statement kind.
 Result<void> lower_map(Scope& scope, const kernel::Map& map);
+/// The part of an assignment that registers first .. last hold.
+Result<void> lower_map_part(Scope& scope, const kernel::Map& map, int64_t first, int64_t last);
 Result<void> lower_reduce(Scope& scope, const kernel::Reduce& reduce);
 Result<void> lower_load(Scope& scope, const kernel::Load& load);
 Result<void> lower_store(Scope& scope, const kernel::Store& store);

@@ -142,18 +142,36 @@ std::vector<int64_t> pairs_in(const Staging& s, int64_t step, int64_t stride) {
 std::string warp_place(const Staging& s) {
   const std::string row = offset_text(s.layout, s.row, Place::Warp, "warp");
   const std::string inner = offset_text(s.layout, s.inner, Place::Warp, "warp");
-  return fmt::format("({}) * {} + ({}) % {} * {}", row, s.line, inner, s.panel, s.line / s.panel);
+  std::string text = row == "0" ? "" : fmt::format("({}) * {}", row, s.line);
+  if (inner != "0") {
+    const int64_t bytes = s.line / s.panel;
+    text += fmt::format("{}({}) % {} * {}", text.empty() ? "" : " + ", inner, s.panel, bytes);
+  }
+  return text.empty() ? "0" : text;
+}
+
+/// How many matrices one instruction stores from pair `p` on: 4 need places base, base + a, base +
+/// b, base + a + b.
+size_t matrices_together(const Staging& s, const std::vector<int64_t>& pairs, size_t p) {
+  if (pairs.size() - p < 2) return 1;
+  if (pairs.size() - p < 4) return 2;
+  const auto step = [&](size_t i) {
+    return place_in_panel(s, pairs[p + i]) - place_in_panel(s, pairs[p]);
+  };
+  return step(3) == step(1) + step(2) ? 4 : 2;
 }
 
 /// Stores the 8x8 matrices of a panel, four at a time where four are left. Lanes 8j .. 8j + 7 hold
 /// the row addresses of matrix j, so each lane adds the place of its own matrix; the places of four
 /// matrices differ by the same amounts.
-void write_matrices(Scope& scope, const Staging& s, int64_t step, bool transposed) {
+void write_matrices(Scope& scope,
+                    const Staging& s,
+                    const std::vector<int64_t>& pairs,
+                    bool transposed) {
   const std::string name = buffer_name(scope.program(), s.store.from);
-  const std::vector<int64_t> pairs = pairs_in(s, step, 2);
   const std::string own = fmt::format("{} + lane % 8 * {}", warp_place(s), s.line);
   for (size_t p = 0; p < pairs.size();) {
-    const size_t count = pairs.size() - p >= 4 ? 4 : pairs.size() - p >= 2 ? 2 : 1;
+    const size_t count = matrices_together(s, pairs, p);
     const int64_t base = place_in_panel(s, pairs[p]);
     std::string extra;
     if (count > 1) {
@@ -177,17 +195,22 @@ void write_matrices(Scope& scope, const Staging& s, int64_t step, bool transpose
   }
 }
 
-/// Without matrix stores: the widest vectors that lie along the panel's rows.
-void write_vectors(Scope& scope, const Staging& s, int64_t step) {
+int64_t vector_of(const Scope& scope, const Staging& s) {
   const int64_t size = element_bytes(scope[s.via].dtype);
-  const int64_t vector = run_along(s.layout, s.inner, std::min(s.panel, kVectorBytes / size));
+  return run_along(s.layout, s.inner, std::min(s.panel, kVectorBytes / size));
+}
+
+/// Without matrix stores: the widest vectors that lie along the panel's rows.
+void write_vectors(Scope& scope, const Staging& s, const std::vector<int64_t>& runs) {
+  const int64_t size = element_bytes(scope[s.via].dtype);
+  const int64_t vector = vector_of(scope, s);
   const std::string lane = fmt::format("({}) * {} + ({}) % {} * {}",
                                        offset_text(s.layout, s.row, Place::Lane, "lane"),
                                        s.line,
                                        offset_text(s.layout, s.inner, Place::Lane, "lane"),
                                        s.panel,
                                        size);
-  for (const int64_t r : pairs_in(s, step, vector)) {
+  for (const int64_t r : runs) {
     scope.out.line("write_shared(panel + swizzled<{}>({} + {} + {}), bits_of<{}>({}, {}));",
                    scope[s.via].shared.swizzle,
                    warp_place(s),
@@ -198,6 +221,22 @@ void write_vectors(Scope& scope, const Staging& s, int64_t step) {
                    r);
   }
 }
+
+/// Evaluates what a deferred assignment puts into these registers (first of a run of `stride`
+/// each).
+Result<void> write_deferred(Scope& scope, const std::vector<int64_t>& runs, int64_t stride) {
+  if (scope.deferred == nullptr) return {};
+  for (size_t begin = 0; begin < runs.size();) {
+    size_t end = begin + 1;
+    while (end < runs.size() && runs[end] == runs[end - 1] + stride) ++end;
+    ORR_TRY_VOID(lower_map_part(scope, *scope.deferred, runs[begin], runs[end - 1] + stride));
+    begin = end;
+  }
+  return {};
+}
+
+/// Registers of a panel that are evaluated together: enough loads in flight, few enough registers.
+constexpr int64_t kEvaluatedTogether = 32;
 
 TensorMap map_of(const Scope& scope, const Staging& s) {
   const auto& tensor = scope.program()[s.store.to];
@@ -216,13 +255,11 @@ std::string box_corner(const Scope& scope, const Staging& s, int64_t step, int64
     std::string at =
         scope.program()[*axis].kind == AxisKind::Whole ? "0" : corner_name(scope.program(), *axis);
     if (*axis == s.inner) {
-      at += fmt::format(" + {} + ({}) / {} * {}",
-                        step,
-                        offset_text(s.layout, s.inner, Place::Warp, "warp"),
-                        s.panel,
-                        s.panel);
+      const std::string warp = offset_text(s.layout, s.inner, Place::Warp, "warp");
+      if (step > 0) at += fmt::format(" + {}", step);
+      if (warp != "0") at += fmt::format(" + ({}) / {} * {}", warp, s.panel, s.panel);
     } else if (*axis == s.row) {
-      at += fmt::format(" + {}", row);
+      if (row > 0) at += fmt::format(" + {}", row);
       if (s.by_warp) at += " + " + offset_text(s.layout, s.row, Place::Warp, "warp");
     }
     text += ", " + at;
@@ -263,6 +300,43 @@ std::string panel_text(Scope& scope, const Staging& s, size_t index) {
   return text + fmt::format(" + {} * {}", turn, bytes);
 }
 
+/// Evaluates and writes one panel, part by part; the panel must be free before the first part is
+/// written.
+Result<void> write_panel(Scope& scope, const Staging& s, int64_t step, const Meeting& meeting) {
+  bool transposed = false;
+  const bool matrices = fits_matrices(s, scope[s.via].dtype, transposed);
+  const int64_t stride = matrices ? 2 : vector_of(scope, s);
+  const std::vector<int64_t> runs = pairs_in(s, step, stride);
+  const auto per_part = static_cast<size_t>(kEvaluatedTogether / stride);
+  for (size_t begin = 0; begin < runs.size(); begin += per_part) {
+    const auto first = runs.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = first + static_cast<std::ptrdiff_t>(std::min(per_part, runs.size() - begin));
+    const std::vector<int64_t> part(first, last);
+    ORR_TRY_VOID(write_deferred(scope, part, stride));
+    if (begin == 0) {
+      scope.out.line("if ({}) stores_have_read<{}>();", meeting.leader, s.slots - 1);
+      scope.out.raw(meeting.barrier);
+    }
+    if (matrices) {
+      write_matrices(scope, s, part, transposed);
+    } else {
+      write_vectors(scope, s, part);
+    }
+  }
+  return {};
+}
+
+void write_copies(Scope& scope, const Staging& s, int64_t step, const std::string& map) {
+  for (const int64_t row : s.boxes) {
+    std::string from = "panel";
+    if (s.by_warp) {
+      const std::string warp = offset_text(s.layout, s.row, Place::Warp, "warp");
+      from += fmt::format(" + ({} + {}) * {}", row, warp, s.line);
+    }
+    scope.out.line("copy_out(&{}, {}{});", map, from, box_corner(scope, s, step, row));
+  }
+}
+
 }  // namespace
 
 Result<void> lower_staged_store(Scope& scope, const Store& store) {
@@ -272,30 +346,14 @@ Result<void> lower_staged_store(Scope& scope, const Store& store) {
   scope.context.store_ranks.insert(static_cast<int64_t>(map.box.size()));
   const Meeting meeting = meeting_of(scope, s);
   Writer& out = scope.out;
-  bool transposed = false;
-  const bool matrices = fits_matrices(s, scope[s.via].dtype, transposed);
   for (size_t index = 0; index < s.steps.size(); ++index) {
     out.open("");
     out.line("const u32 panel = {};", panel_text(scope, s, index));
-    out.line("if ({}) stores_have_read<{}>();", meeting.leader, s.slots - 1);
-    out.raw(meeting.barrier);
-    if (matrices) {
-      write_matrices(scope, s, s.steps[index], transposed);
-    } else {
-      write_vectors(scope, s, s.steps[index]);
-    }
+    ORR_TRY_VOID(write_panel(scope, s, s.steps[index], meeting));
     out.raw("fence_async();");
     out.raw(meeting.barrier);
     out.open("if ({})", meeting.leader);
-    for (const int64_t row : s.boxes) {
-      const std::string from = s.by_warp
-                                   ? fmt::format("panel + ({} + {}) * {}",
-                                                 row,
-                                                 offset_text(s.layout, s.row, Place::Warp, "warp"),
-                                                 s.line)
-                                   : "panel";
-      out.line("copy_out(&{}, {}{});", map_name, from, box_corner(scope, s, s.steps[index], row));
-    }
+    write_copies(scope, s, s.steps[index], map_name);
     out.raw("stores_commit();");
     out.close();
     if (static_cast<int64_t>(s.steps.size()) % s.slots != 0) {
