@@ -143,6 +143,13 @@ def attention_times(inputs: Caches) -> dict[str, float]:
     return times
 
 
+def decode_us(run: Callable[..., None], inputs: Caches, scratch: list[torch.Tensor]) -> float:
+    def once(i: int) -> None:
+        run(*inputs[i], scratch)
+
+    return microseconds(once, len(inputs))
+
+
 def measure(bench: Bench) -> None:
     for shape in cases.DECODE_SHAPES:
         decode_shape(bench, shape)
@@ -171,7 +178,6 @@ def decode_shape(bench: Bench, shape: Shape) -> None:
         run(*inputs[0], scratch)
         synchronize(label_of(config))
         error = relative_error(inputs[0][3][:2], reference)
-        time_us = microseconds(lambda i, run=run, scratch=scratch: run(*inputs[i], scratch), sets)
         bench.write(
             family="decode_attention",
             shape="x".join(map(str, shape)),
@@ -179,7 +185,7 @@ def decode_shape(bench: Bench, shape: Shape) -> None:
             chosen=config is chosen,
             registers=registers,
             error=error,
-            measured_us=time_us,
+            measured_us=decode_us(run, inputs, scratch),
             library=name,
             library_us=times[name],
             predicted_us=predicted,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import cases
 import torch
@@ -96,54 +97,56 @@ def gemm_candidates(shape: Shape, fused: bool) -> list[orrery.GemmConfig]:
         base.epilogue = GELU
         settings = [dict(one, epilogue=GELU) for one in settings]
     configs = [configured(orrery.GemmConfig, one) for one in settings]
-    return with_choice(configs, choice.gemm_config(*shape, base))
+    m, n, k = shape
+    return with_choice(configs, choice.gemm_config(m, n, k, base))
+
+
+Inputs = list[tuple[torch.Tensor, torch.Tensor, list[torch.Tensor], torch.Tensor]]
+
+
+def gemm_us(run: Callable[..., None], inputs: Inputs, partial: torch.Tensor | None) -> float:
+    def once(i: int) -> None:
+        run(*inputs[i], partial)
+
+    return microseconds(once, len(inputs))
 
 
 def gemm_shape(bench: Bench, shape: Shape, fused: bool) -> None:
     """One shape: cuBLAS before, the candidates, cuBLAS after."""
     m, n, k = shape
     sets = set_count(2 * (m * k + n * k + (2 if fused else 1) * m * n))
-    inputs = [
-        (randn(m, k), randn(n, k), poisoned(m, n), randn(m, n) if fused else None)
+    bias = randn(n)
+    inputs: Inputs = [
+        (randn(m, k), randn(n, k), [bias, randn(m, n)] if fused else [], poisoned(m, n))
         for _ in range(sets)
     ]
-    bias = randn(n)
-    extra = [[bias, one[3]] if fused else [] for one in inputs]
     reference = inputs[0][0].float() @ inputs[0][1].float().t()
     if fused:
-        reference = torch.nn.functional.gelu(reference + bias) + inputs[0][3]
+        reference = torch.nn.functional.gelu(reference + bias) + inputs[0][2][1]
 
     def library(i: int) -> None:
-        a, b, c, residual = inputs[i]
+        a, b, extra, c = inputs[i]
         if fused:
-            torch.add(torch.nn.functional.gelu(torch.addmm(bias, a, b.t())), residual, out=c)
+            torch.add(torch.nn.functional.gelu(torch.addmm(bias, a, b.t())), extra[1], out=c)
         else:
             torch.mm(a, b.t(), out=c)
 
     before = microseconds(library, sets)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for config in gemm_candidates(shape, fused):
         predicted = choice.predicted_us(choice.gemm_programs(config), {"m": m, "n": n, "k": k})
         registers, run = gemm_runner(bench, config)
         partial = partial_for(config, m, n)
-        a, b, c, _ = inputs[0]
-        c.fill_(float("nan"))
-        run(a, b, extra[0], c, partial)
+        inputs[0][3].fill_(float("nan"))
+        run(*inputs[0], partial)
         synchronize(label_of(config))
-        error = relative_error(c, reference)
-        time_us = microseconds(
-            lambda i, run=run, partial=partial: run(
-                inputs[i][0], inputs[i][1], extra[i], inputs[i][2], partial
-            ),
-            sets,
-        )
         rows.append(
             {
                 "kernel": label_of(config),
                 "chosen": not rows,
                 "registers": registers,
-                "error": error,
-                "measured_us": time_us,
+                "error": relative_error(inputs[0][3], reference),
+                "measured_us": gemm_us(run, inputs, partial),
                 "predicted_us": predicted,
             }
         )

@@ -75,34 +75,51 @@ def check(bench: Bench) -> None:
     print("add_rms_norm: odd shapes done", flush=True)
 
 
+def copy_us(nbytes: int, sets: int) -> float:
+    """Copying as many bytes as the norm reads and writes."""
+    flat = [torch.empty(nbytes // 2, dtype=torch.uint8, device="cuda") for _ in range(2 * sets)]
+
+    def copy(i: int) -> None:
+        flat[2 * i].copy_(flat[2 * i + 1])
+
+    return microseconds(copy, sets)
+
+
+def norm_us(bench: Bench, kernel: orrery.Kernel, inputs: list[list[torch.Tensor]]) -> float:
+    def run(i: int) -> None:
+        run_norm(bench, kernel, inputs[i])
+
+    return microseconds(run, len(inputs))
+
+
 def measure(bench: Bench) -> None:
     for rows, cols in cases.NORM_SHAPES:
-        nbytes = 8 * rows * cols
-        sets = set_count(nbytes)
-        inputs = [norm_inputs(rows, cols) for _ in range(sets)]
-        flat = [torch.empty(nbytes // 2, dtype=torch.uint8, device="cuda") for _ in range(2 * sets)]
-        copy_us = microseconds(lambda i, flat=flat: flat[2 * i].copy_(flat[2 * i + 1]), sets)
-        configs = [configured(orrery.AddRmsNormConfig, one) for one in norm_settings(cols)]
-        chosen = choice.add_rms_norm_config(rows, cols)
-        for config in with_choice(configs, chosen):
-            program = orrery.add_rms_norm_program(config)
-            predicted = choice.predicted_us([program], {"rows": rows, "cols": cols})
-            kernel = norm_kernel(bench, config)
-            run_norm(bench, kernel, inputs[0])
-            synchronize(str(config))
-            error = norm_error(inputs[0])
-            time_us = microseconds(
-                lambda i, kernel=kernel, inputs=inputs: run_norm(bench, kernel, inputs[i]), sets
-            )
-            bench.write(
-                family="add_rms_norm",
-                shape=f"{rows}x{cols}",
-                kernel=str(config),
-                chosen=config is chosen,
-                registers=kernel.facts.registers,
-                error=error,
-                measured_us=time_us,
-                library="copy of as many bytes",
-                library_us=copy_us,
-                predicted_us=predicted,
-            )
+        measure_shape(bench, rows, cols)
+
+
+def measure_shape(bench: Bench, rows: int, cols: int) -> None:
+    nbytes = 8 * rows * cols
+    sets = set_count(nbytes)
+    inputs = [norm_inputs(rows, cols) for _ in range(sets)]
+    library_us = copy_us(nbytes, sets)
+    configs = [configured(orrery.AddRmsNormConfig, one) for one in norm_settings(cols)]
+    chosen = choice.add_rms_norm_config(rows, cols)
+    for config in with_choice(configs, chosen):
+        program = orrery.add_rms_norm_program(config)
+        predicted = choice.predicted_us([program], {"rows": rows, "cols": cols})
+        kernel = norm_kernel(bench, config)
+        run_norm(bench, kernel, inputs[0])
+        synchronize(str(config))
+        error = norm_error(inputs[0])
+        bench.write(
+            family="add_rms_norm",
+            shape=f"{rows}x{cols}",
+            kernel=str(config),
+            chosen=config is chosen,
+            registers=kernel.facts.registers,
+            error=error,
+            measured_us=norm_us(bench, kernel, inputs),
+            library="copy of as many bytes",
+            library_us=library_us,
+            predicted_us=predicted,
+        )

@@ -12,7 +12,7 @@ from orrery.torch import choice
 from orrery.torch.launcher import DTYPES, check, device_of, launch
 
 ACTIVATIONS = {
-    None: orrery.Activation.None_,
+    None: orrery.Activation.Identity,
     "relu": orrery.Activation.Relu,
     "gelu": orrery.Activation.Gelu,
     "gelu_tanh": orrery.Activation.GeluTanh,

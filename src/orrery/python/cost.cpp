@@ -19,7 +19,7 @@ void bind_cost(nb::module_& m) {
           "time",
           [](const cost::ClosedForm& estimator,
              const kernel::Program& program,
-             const nb::dict& extents) {
+             const nb::typed<nb::dict, std::string, int64_t>& extents) {
             const kernel::Profile profile = unwrap(
                 kernel::derive_profile(program, extents_of(extents), estimator.machine().chip));
             return estimator.time(profile, {});

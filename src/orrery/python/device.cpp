@@ -24,7 +24,7 @@ runtime::cuda::Compiler compiler_of(std::vector<std::string> nvrtc,
 
 void launch(Kernel& kernel,
             const std::vector<uintptr_t>& pointers,
-            const nb::dict& extents,
+            const nb::typed<nb::dict, std::string, int64_t>& extents,
             uintptr_t stream) {
   std::vector<void*> tensors;
   for (const uintptr_t pointer : pointers) tensors.push_back(reinterpret_cast<void*>(pointer));

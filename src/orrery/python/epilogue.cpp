@@ -8,7 +8,7 @@ namespace orrery::python {
 
 void bind_epilogue(nb::module_& m) {
   nb::enum_<kernel::Activation>(m, "Activation", "The activation of a linear epilogue.")
-      .value("None_", kernel::Activation::None)
+      .value("Identity", kernel::Activation::None)
       .value("Relu", kernel::Activation::Relu)
       .value("Gelu", kernel::Activation::Gelu)
       .value("GeluTanh", kernel::Activation::GeluTanh)

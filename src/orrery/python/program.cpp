@@ -26,7 +26,8 @@ void bind_program(nb::module_& m) {
       .def(
           "__eq__",
           [](const kernel::Program& a, const kernel::Program& b) { return a == b; },
-          nb::is_operator())
+          nb::is_operator(),
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def_prop_ro(
           "tensors",
           [](const kernel::Program& program) {

@@ -84,9 +84,22 @@ TEST(CudaEmitter, TakesTheFirstOperandOfASecondProductFromRegisters) {
   EXPECT_EQ(count(text, "p_.w[12], p_.w[13], p_.w[14], p_.w[15]"), 1);
 }
 
+TEST(CudaEmitter, KeepsStagingPanelsInsideTheirBuffer) {
+  // Two warpgroups with 128 of 256 columns each fill panels 0 and 2 (then 1 and 3) of 64 columns at
+  // the same time. The buffer has 4 panels of 16 rows x 128 bytes, 2 for each warpgroup, so the
+  // second warpgroup's begin 4096 bytes on; panel number 2 would lie behind the buffer.
+  const std::string text = text_of(kernel::gemm_program(
+      {.tile_m = 16, .tile_n = 256, .tile_k = 128, .ring = 3, .swapped = true, .warps = 8}));
+  EXPECT_EQ(count(text, ") / 128 * 4096 + 0;"), 1);
+  EXPECT_EQ(count(text, ") / 128 * 4096 + 2048;"), 1);
+}
+
 TEST(CudaEmitter, RefusesAnotherTarget) {
-  const auto program = kernel::gemm_program(
-      {.target = kernel::Target::Gfx942, .tile_m = 128, .tile_n = 128, .warps = 4});
+  const auto program = kernel::gemm_program({.target = kernel::Target::Gfx942,
+                                             .tile_m = 64,
+                                             .tile_n = 64,
+                                             .ring = 2,
+                                             .warps = 4});
   ASSERT_TRUE(program.ok()) << program.error().to_string();
   const auto source = emit(*program);
   ASSERT_FALSE(source.ok());

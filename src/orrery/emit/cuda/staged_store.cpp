@@ -1,6 +1,7 @@
 // Stores through shared memory: registers -> swizzled panels -> tensor copy, panel by panel.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "orrery/base/check.h"
@@ -27,6 +28,7 @@ struct Staging {
   int64_t line = 0;         // bytes of a panel row
   int64_t rows = 0;         // of a panel
   int64_t panel_warps = 1;  // panels that different warps fill at the same time
+  int64_t warp_step = 0;    // elements from one of those panels to the next
   int64_t slots = 1;        // staging panels for each of them
   bool by_warp = false;
   int64_t box_rows = 0;
@@ -35,16 +37,27 @@ struct Staging {
   std::vector<int64_t> boxes = {};  // first rows (register part) of the boxes that one warp stores
 };
 
-/// Warps' distinct positions in panels, and whether a warp has its rows of a panel for itself.
-void place_warps(Staging& s) {
+/// Which warps share a panel: neighbours, as many each, at panels that are evenly apart. False: not
+/// so.
+bool place_warps(Staging& s) {
+  const int64_t warps = s.layout.count(Place::Warp);
   s.by_warp = true;
   std::set<int64_t> panels;
-  for (int64_t w = 0; w < s.layout.count(Place::Warp); ++w) {
+  for (int64_t w = 0; w < warps; ++w) {
     const int64_t inner = offset_of(s.layout, s.inner, Place::Warp, w);
     panels.insert(inner / s.panel);
     if (inner % s.panel != 0) s.by_warp = false;
   }
   s.panel_warps = static_cast<int64_t>(panels.size());
+  s.warp_step = s.panel_warps > 1 ? *std::next(panels.begin()) * s.panel : s.panel;
+  const int64_t sharing = warps / s.panel_warps;
+  for (int64_t w = 0; w < warps; ++w) {
+    const int64_t at = offset_of(s.layout, s.inner, Place::Warp, w) / s.panel * s.panel;
+    const int64_t number = at / s.warp_step;
+    if (at % s.warp_step != 0 || number >= s.panel_warps) return false;
+    if (!s.by_warp && number != w / sharing) return false;
+  }
+  return true;
 }
 
 /// Rows that the lanes and low registers of one warp cover without a gap.
@@ -89,7 +102,7 @@ Result<Staging> plan_staging(const Scope& scope, const Store& store) {
   s.panel = via.shared.panel > 0 ? via.shared.panel : scope.program()[s.inner].tile;
   s.line = s.panel * element_bytes(via.dtype);
   s.rows = scope.program()[s.row].tile;
-  place_warps(s);
+  if (!place_warps(s)) return error;
   s.box_rows = s.by_warp ? contiguous_rows(s.layout, s.row) : s.rows;
   place_registers(s);
   const int64_t panels = scope.context.slot(s.via).bytes / (s.line * s.rows) * via.ring;
@@ -289,7 +302,7 @@ std::string panel_text(Scope& scope, const Staging& s, size_t index) {
   if (s.panel_warps > 1) {
     text += fmt::format(" + ({}) / {} * {}",
                         offset_text(s.layout, s.inner, Place::Warp, "warp"),
-                        s.panel,
+                        s.warp_step,
                         s.slots * bytes);
   }
   if (static_cast<int64_t>(s.steps.size()) % s.slots == 0) {
