@@ -96,7 +96,7 @@ TEST(CudaEmitter, KeepsStagingPanelsInsideTheirBuffer) {
 
 TEST(CudaEmitter, RefusesAnotherTarget) {
   const auto program = kernel::gemm_program({.target = kernel::Target::Gfx942,
-                                             .tile_m = 64,
+                                             .tile_m = 128,
                                              .tile_n = 64,
                                              .ring = 2,
                                              .warps = 4});
