@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# Scores machine and library files against measured tables, fits their constants, and cross-validates the fit.
+# SPDX-License-Identifier: Apache-2.0
+"""Three commands, all driving the program `orrery_calibrate_main` (see src/orrery/calibrate):
+
+    tools/fit.py score                    accuracy by family, as in docs/accuracy.md
+    tools/fit.py fit gemm                 refits the constants of a group (GROUPS below) and writes the two files
+    tools/fit.py folds gemm               the same fit on 4 of 5 folds, scored on the fifth; writes nothing
+
+A fold holds whole shapes: cases that share all sizes but the batch lie in one fold, so that none is fitted on its twin.
+The loss is the mean |log(predicted / measured)|, each case capped at 0.5, plus a weak pull towards the present values.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = {"machine": ROOT / "machines/h200-sxm.toml", "library": ROOT / "libraries/cuda-13.toml"}
+NVJET = "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share"
+FLASH = "tensor_share issue_per_score alone uneven diagonal unit combine_fixed"
+CUDNN = (
+    "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
+    "decode_share_small reduction_fixed"
+)
+
+
+def keys(file: str, section: str, names: str) -> list[str]:
+    return [f"{file}:{section}.{name}" for name in names.split()]
+
+
+# group: its constants, the tables to score, and the families of those tables (empty: all)
+GROUPS: dict[str, tuple[list[str], list[str], str]] = {
+    "gemm": (
+        keys("library", "cublas.nvjet", NVJET)
+        + keys("machine", "overlap", "memory pipes")
+        + ["machine:clock.mixed_share"],
+        ["gemm-given"],
+        "",
+    ),
+    "flash": (keys("library", "flash", FLASH), ["attention"], "flash"),
+    "cudnn": (keys("library", "cudnn", CUDNN), ["attention"], "cudnn"),
+    "pointwise": (
+        keys("machine", "launch", "graph_gap first_access cold_access")
+        + keys("library", "pytorch.pointwise.instructions", "simple exp tanh silu gelu cast_fp32 strided")
+        + keys("library", "pytorch.pointwise.chain", "simple exp tanh silu gelu cast_fp32 strided"),
+        ["membound", "membound2"],
+        "add copy fill mul relu clamp exp tanh silu gelu cast_fp32 broadcast_mul",
+    ),
+    "rows": (
+        keys("library", "pytorch.norm", "unit beyond_l1 layer_norm layer_norm_instructions")
+        + keys("library", "pytorch.softmax", "instructions chain unit trip")
+        + keys("machine", "l2", "latency")
+        + keys("machine", "dram", "latency")
+        + ["machine:overlap.unpipelined", "library:pytorch.gather.unit"],
+        ["membound"],
+        "rms_norm layer_norm softmax gather_rows",
+    ),
+}
+
+
+@dataclass
+class Case:
+    table: str
+    family: str
+    name: str
+    measured: float
+    predicted: float
+    low: float
+    high: float
+
+    def error(self) -> float:
+        return self.predicted / self.measured - 1
+
+    def fold(self) -> int:
+        """0 to 4, by the sizes without the first (the batch or the count of rows)."""
+        shape = " ".join(self.name.split()[:1] + self.name.split()[2:])
+        return hashlib.sha256(shape.encode()).digest()[0] % 5
+
+
+class Scorer:
+    """Runs the program on two texts; keeps them in a folder of its own."""
+
+    def __init__(self, program: str, data: str) -> None:
+        self.program, self.data = program, data
+        self.folder = tempfile.TemporaryDirectory()
+
+    def run(self, texts: dict[str, str], tables: list[str]) -> list[Case]:
+        paths = {name: Path(self.folder.name) / f"{name}.toml" for name in texts}
+        for name, path in paths.items():
+            path.write_text(texts[name])
+        command = [self.program, self.data, str(paths["machine"]), str(paths["library"]), *tables]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise ValueError(done.stderr)
+        cases = []
+        for line in done.stdout.splitlines():
+            cells = line.split(",", 9)
+            if cells[5]:
+                values = [float(cells[i]) for i in (3, 5, 6, 7)]
+                cases.append(Case(cells[0], cells[1], cells[2], *values))
+        return cases
+
+
+def place(texts: dict[str, str], key: str) -> tuple[str, int, int]:
+    """File and span of the value of file:section.leaf."""
+    file, path = key.split(":")
+    section, leaf = path.rsplit(".", 1)
+    start = texts[file].index(f"[{section}]\n")
+    found = re.compile(rf"^{leaf} = {{ value = ([-0-9.e+]+)", re.M).search(texts[file], start)
+    if found is None:
+        raise KeyError(key)
+    return file, *found.span(1)
+
+
+def value(texts: dict[str, str], key: str) -> float:
+    file, begin, end = place(texts, key)
+    return float(texts[file][begin:end])
+
+
+def with_values(texts: dict[str, str], values: dict[str, float]) -> dict[str, str]:
+    new = dict(texts)
+    for key, number in values.items():
+        file, begin, end = place(new, key)
+        new[file] = f"{new[file][:begin]}{number:.4g}{new[file][end:]}"
+    return new
+
+
+def nelder_mead(loss: Callable[[list[float]], float], size: int, evaluations: int) -> list[float]:
+    """The simplex method from the origin, first steps of 0.12."""
+    points = [[0.12 if i == j else 0.0 for j in range(size)] for i in range(-1, size)]
+    simplex = sorted((loss(p), p) for p in points)
+    used = len(simplex)
+    while used < evaluations:
+        worst, rest = simplex[-1], simplex[:-1]
+        centre = [sum(p[j] for _, p in rest) / size for j in range(size)]
+
+        def along(t: float, centre: list[float] = centre, far: list[float] = worst[1]) -> tuple[float, list[float]]:
+            point = [c + t * (c - f) for c, f in zip(centre, far, strict=True)]
+            return loss(point), point
+
+        new = along(1.0)
+        if new[0] < simplex[0][0]:
+            new = min(new, along(2.0))
+            used += 1
+        elif new[0] >= rest[-1][0]:
+            new = min(new, along(-0.5))
+            used += 1
+        used += 1
+        if new[0] < worst[0]:
+            simplex = sorted([*rest, new])
+        else:
+            best = simplex[0][1]
+            shrunk = [[(a + b) / 2 for a, b in zip(p, best, strict=True)] for _, p in simplex[1:]]
+            simplex = sorted([simplex[0], *((loss(p), p) for p in shrunk)])
+            used += size
+    return simplex[0][1]
+
+
+def fit(scorer: Scorer, group: str, evaluations: int, keep: Callable[[Case], bool]) -> dict[str, float]:
+    names, tables, families = GROUPS[group]
+    texts = {name: path.read_text() for name, path in FILES.items()}
+    start = {key: value(texts, key) for key in names}
+
+    def chosen(case: Case) -> bool:
+        known = not families or any(case.family == f or case.family.startswith(f + "-") for f in families.split())
+        return known and keep(case)
+
+    def at(point: list[float]) -> dict[str, float]:
+        return {key: start[key] * math.exp(u) for key, u in zip(names, point, strict=True)}
+
+    def loss(point: list[float]) -> float:
+        try:
+            cases = [c for c in scorer.run(with_values(texts, at(point)), tables) if chosen(c)]
+        except ValueError:
+            return 9.0  # a constant outside its range
+        errors = [min(0.5, abs(math.log(c.predicted / c.measured))) for c in cases]
+        return sum(errors) / len(errors) + 0.004 * sum(u * u for u in point) / len(point)
+
+    return at(nelder_mead(loss, len(names), evaluations))
+
+
+def summary(cases: list[Case]) -> str:
+    lines = [f"{'table':10} {'family':18} {'n':>4} {'MAPE':>6} {'median':>6} {'p90':>6} {'bias':>6} {'held':>5}"]
+    groups: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        groups.setdefault((case.table, case.family), []).append(case)
+    for (table, family), members in sorted(groups.items()):
+        sizes = sorted(abs(c.error()) for c in members)
+        n = len(sizes)
+        held = f"{sum(c.low <= c.measured <= c.high for c in members) / n:.2f}" if members[0].high else "-"
+        lines.append(
+            f"{table:10} {family:18} {n:4} {100 * sum(sizes) / n:6.1f} {100 * sizes[n // 2]:6.1f} "
+            f"{100 * sizes[int(0.9 * (n - 1))]:6.1f} {100 * sum(c.error() for c in members) / n:+6.1f} {held:>5}"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["score", "fit", "folds"])
+    parser.add_argument("group", nargs="?", choices=sorted(GROUPS))
+    parser.add_argument("--program", default=str(ROOT / "build/release/bin/orrery_calibrate_main"))
+    parser.add_argument("--data", default=os.environ.get("ORRERY_DATA", ""), help="folder of the measured tables")
+    parser.add_argument("--evaluations", type=int, default=250)
+    options = parser.parse_args()
+    if not options.data:
+        parser.error("need --data or ORRERY_DATA, the folder of the measured tables")
+    scorer = Scorer(options.program, options.data)
+    texts = {name: path.read_text() for name, path in FILES.items()}
+    if options.command == "score":
+        tables = ["gemm", "gemm-given", "attention", "membound", "membound2", "models"]
+        for table in tables:
+            print(summary(scorer.run(texts, [table])))
+        return 0
+    if options.group is None:
+        parser.error("need a group: " + ", ".join(sorted(GROUPS)))
+    if options.command == "fit":
+        values = fit(scorer, options.group, options.evaluations, lambda _: True)
+        for key, number in values.items():
+            print(f"{key:55} {value(texts, key):10.5g} -> {number:10.5g}")
+        for name, text in with_values(texts, values).items():
+            FILES[name].write_text(text)
+        return 0
+    unseen: list[Case] = []
+    _, tables, families = GROUPS[options.group]
+    for fold in range(5):
+        values = fit(scorer, options.group, options.evaluations, lambda c, fold=fold: c.fold() != fold)
+        left_out = [c for c in scorer.run(with_values(texts, values), tables) if c.fold() == fold]
+        unseen += [c for c in left_out if not families or c.family.split("-")[0] in families.split()]
+    print(summary(unseen))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
