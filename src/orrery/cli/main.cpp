@@ -78,6 +78,7 @@ int run(const std::vector<std::string>& words) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(predict_command());
   commands.push_back(explain_command());
+  commands.push_back(tune_command());
   commands.push_back(validate_command());
   commands.push_back(machines_command());
   commands.push_back(models_command());

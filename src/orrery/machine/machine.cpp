@@ -100,6 +100,7 @@ Launch read_launch(NumberFile& file) {
   launch.first_access = duration(file, "launch.first_access");
   launch.cold_access = duration(file, "launch.cold_access");
   launch.host_launch = duration(file, "launch.host_launch");
+  launch.host_step = duration(file, "launch.host_step");
   launch.barrier = Cycles(file.number("launch.barrier", Unit::Cycles));
   launch.shared_latency = Cycles(file.number("launch.shared_latency", Unit::Cycles));
   launch.dependent_issue = Cycles(file.number("launch.dependent_issue", Unit::Cycles));

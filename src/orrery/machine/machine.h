@@ -93,7 +93,8 @@ struct Launch {
   Duration graph_gap_other;  // extra when the next kernel is a different one
   Duration first_access;     // from the start of a kernel to its first operands from L2
   Duration cold_access;      // extra when they come from DRAM (translation misses included)
-  Duration host_launch;      // host time per operator, eager
+  Duration host_launch;      // host time per kernel of an eager program, framework included
+  Duration host_step;        // host time of an eager step beside its launches
   Cycles barrier;            // block barrier
   Cycles shared_latency;
   Cycles dependent_issue;  // per dependent arithmetic instruction

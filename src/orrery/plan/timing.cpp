@@ -76,8 +76,8 @@ void add_warnings(PlanTime& time, const Plan& plan) {
 
 /// The host launches kernel after kernel and runs ahead of the device: the slower of both is seen.
 void add_host(PlanTime& time, const Estimator& estimator) {
-  const Duration launch = estimator.machine().chip.launch.host_launch;
-  time.host = launch * time.kernels;
+  const machine::Launch& launch = estimator.machine().chip.launch;
+  time.host = launch.host_step + launch.host_launch * time.kernels;
   if (time.host > time.total.time) {
     const double ratio = time.host / time.total.time;
     time.total.low = time.total.low * ratio;

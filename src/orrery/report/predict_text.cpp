@@ -34,6 +34,12 @@ std::string time_line(const plan::Estimate& estimate) {
                      name(estimate.evidence));
 }
 
+/// Whole from a hundred on, else three digits.
+std::string speed(double tokens_per_second) {
+  return tokens_per_second >= 100 ? fmt::format("{:.0f}", tokens_per_second)
+                                  : fmt::format("{:.3g}", tokens_per_second);
+}
+
 std::string setting_line(const Setting& setting) {
   return fmt::format("library  {}: {}\n", setting.library, setting.library_version);
 }
@@ -162,8 +168,8 @@ std::string to_text(const ModelPrediction& prediction, Detail detail) {
                       prediction.setting.clock,
                       prediction.layers);
   text += time_line(time.total);
-  text += fmt::format("speed    {:.4g} tokens/s\n",
-                      prediction.tokens / time.total.time.seconds().value());
+  text += fmt::format("speed    {} tokens/s\n",
+                      speed(prediction.tokens / time.total.time.seconds().value()));
   text += fmt::format("kernels  {} launches", time.kernels);
   text += prediction.plan.runtime == plan::Runtime::Eager
               ? fmt::format(", device {}, host {}\n", to_text(time.device), to_text(time.host))

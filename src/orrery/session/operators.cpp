@@ -3,11 +3,10 @@
 #include "orrery/session/operators.h"
 
 #include <algorithm>
-#include <charconv>
-#include <map>
 #include <utility>
 
 #include "orrery/base/text.h"
+#include "orrery/session/argument_reader.h"
 
 namespace orrery::session {
 
@@ -48,124 +47,13 @@ Operator rows(std::string_view name, std::string_view summary) {
            kDtype}};
 }
 
-/// Reads arguments of one operator and collects what is wrong.
-class Reader {
- public:
-  Reader(const Operator& op, std::span<const std::string> arguments) : op_(op) {
-    for (const std::string& argument : arguments) {
-      take(argument);
-    }
-    for (const Key& key : op.keys) {
-      if (key.preset.empty() && !values_.contains(key.name)) {
-        wrong_.push_back(fmt::format("{}: got none, need {}", key.name, key.meaning));
-      }
-    }
-  }
-
-  /// The text of a key: as given, or its preset, which may name another key.
-  std::string text(std::string_view name) const {
-    const auto given = values_.find(name);
-    if (given != values_.end()) {
-      return given->second;
-    }
-    for (const Key& key : op_.keys) {
-      if (key.name == name) {
-        const bool other = std::any_of(op_.keys.begin(), op_.keys.end(), [&key](const Key& each) {
-          return each.name == key.preset;
-        });
-        return other ? text(key.preset) : std::string(key.preset);
-      }
-    }
-    return "";
-  }
-
-  int64_t integer(std::string_view name, int64_t least, int64_t most) {
-    const std::string written = text(name);
-    if (written.empty()) {
-      return least;  // reported as missing
-    }
-    int64_t value = 0;
-    const char* end = written.data() + written.size();
-    const auto read = std::from_chars(written.data(), end, value);
-    if (read.ec != std::errc{} || read.ptr != end || value < least || value > most) {
-      wrong_.push_back(fmt::format("{}: got '{}', need {} to {}", name, written, least, most));
-      return least;
-    }
-    return value;
-  }
-
-  int64_t size(std::string_view name) { return integer(name, 1, int64_t{1} << 32); }
-
-  bool flag(std::string_view name) { return integer(name, 0, 1) == 1; }
-
-  DType dtype() {
-    const std::string written = text("dtype");
-    const Result<DType> type = parse_dtype(written);
-    if (!type.ok()) {
-      wrong_.push_back(fmt::format("dtype: got '{}', need bf16, fp16, fp32, tf32 or fp8", written));
-      return DType::BF16;
-    }
-    return *type;
-  }
-
-  /// A tensor of so many elements has to stay below 2^48, a thousand times what memories hold.
-  void elements(std::string_view what, std::initializer_list<int64_t> extents) {
-    double product = 1;
-    for (const int64_t extent : extents) {
-      product *= static_cast<double>(extent);
-    }
-    constexpr double kMost = 281474976710656.0;
-    if (product > kMost) {
-      wrong_.push_back(fmt::format("{}: got {:.3g} elements, need at most 2^48", what, product));
-    }
-  }
-
-  void require(bool holds, std::string message) {
-    if (!holds) {
-      wrong_.push_back(std::move(message));
-    }
-  }
-
-  Result<void> finish() const {
-    if (wrong_.empty()) {
-      return {};
-    }
-    return make_error(
-        ErrorCode::InvalidInput, "[session.operators] {}: {}", op_.name, join(wrong_, "; "));
-  }
-
- private:
-  void take(const std::string& argument) {
-    const size_t equals = argument.find('=');
-    const std::string key = argument.substr(0, equals);
-    std::vector<std::string> names;
-    for (const Key& each : op_.keys) {
-      names.emplace_back(each.name);
-    }
-    if (equals == std::string::npos || key.empty()) {
-      wrong_.push_back(fmt::format("got '{}', need key=value", argument));
-    } else if (std::find(names.begin(), names.end(), key) == names.end()) {
-      wrong_.push_back(fmt::format(
-          "{}: not an argument, need {}{}", key, join(names, ", "), did_you_mean(key, names)));
-    } else if (!values_.emplace(key, argument.substr(equals + 1)).second) {
-      wrong_.push_back(fmt::format("{}: given twice", key));
-    } else if (equals + 1 == argument.size()) {
-      wrong_.push_back(fmt::format("{}: got nothing after '='", key));
-    }
-  }
-
-  const Operator& op_;
-  std::map<std::string, std::string, std::less<>> values_;
-  std::vector<std::string> wrong_;
-};
-
 /// Products are written in the input's type, but fp8 ones as bf16 and tf32 ones as fp32.
 DType output_of(DType input) {
   const bool eight_bit = input == DType::F8E4M3 || input == DType::F8E5M2;
   return eight_bit ? DType::BF16 : input == DType::TF32 ? DType::F32 : input;
 }
 
-library::Call gemm_call(Reader& reader) {
+library::Call gemm_call(ArgumentReader& reader) {
   library::GemmCall call;
   call.batch = reader.size("batch");
   call.m = reader.size("m");
@@ -179,7 +67,7 @@ library::Call gemm_call(Reader& reader) {
   return call;
 }
 
-library::Call attention_call(Reader& reader) {
+library::Call attention_call(ArgumentReader& reader) {
   library::AttentionCall call;
   call.batch = reader.size("batch");
   call.heads = reader.size("heads");
@@ -200,7 +88,7 @@ library::Call attention_call(Reader& reader) {
   return call;
 }
 
-library::Call rows_call(Reader& reader, std::string_view name) {
+library::Call rows_call(ArgumentReader& reader, std::string_view name) {
   library::RowsCall call;
   call.op = name;
   call.rows = reader.size("rows");
@@ -254,7 +142,7 @@ Result<library::Call> parse_call(std::string_view name, std::span<const std::str
                       join(names, ", "),
                       did_you_mean(name, names));
   }
-  Reader reader(*op, arguments);
+  ArgumentReader reader(*op, arguments);
   library::Call call = name == "gemm"        ? gemm_call(reader)
                        : name == "attention" ? attention_call(reader)
                                              : rows_call(reader, name);

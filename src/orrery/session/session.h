@@ -11,6 +11,7 @@
 #include "orrery/report/prediction.h"
 #include "orrery/session/catalog.h"
 #include "orrery/session/operators.h"
+#include "orrery/session/tune.h"
 #include "orrery/validate/validate.h"
 
 namespace orrery::session {
@@ -73,6 +74,8 @@ class Session {
 
   Result<report::ModelPrediction> predict(const ModelRequest& request) const;
   Result<report::CallPrediction> predict(const CallRequest& request) const;
+  /// Ranks a family's kernels for one call. Error Infeasible: none runs on the machine.
+  Result<Tuning> tune(const TuneRequest& request) const;
   /// Reads models.json beside each file for tables of models.
   Result<std::vector<ValidatedFile>> validate(const ValidateRequest& request) const;
 

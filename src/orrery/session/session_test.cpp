@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -209,6 +210,34 @@ TEST(Operators, PresetMayNameAnotherArgument) {
   EXPECT_EQ(call.seq_kv, 16);
 }
 
+TEST(Tune, RanksConfigurationsAndEmitsTheBest) {
+  const TuneRequest request{.op = "gemm",
+                            .arguments = {"m=4096", "n=4096", "k=4096"},
+                            .machine = "h200",
+                            .top = 3,
+                            .target = "cuda"};
+  const auto tuning = here().tune(request);
+  ASSERT_TRUE(tuning.ok()) << tuning.error().to_string();
+  ASSERT_EQ(tuning->best.size(), 3U);
+  EXPECT_LE(tuning->best[0].estimate.time, tuning->best[1].estimate.time);
+  EXPECT_LE(tuning->best[1].estimate.time, tuning->best[2].estimate.time);
+  ASSERT_EQ(tuning->sources.size(), tuning->best[0].programs.size());
+  EXPECT_THAT(tuning->sources[0].code, HasSubstr(tuning->sources[0].entry));
+}
+
+TEST(Tune, SourceIsOfTheMachinesKind) {
+  TuneRequest request{.op = "add_rms_norm",
+                      .arguments = {"rows=64", "cols=4096"},
+                      .machine = "mi300x",
+                      .target = "cuda"};
+  EXPECT_THAT(here().tune(request).error().message, HasSubstr("got cuda for a program of gfx942"));
+  for (const char* target : {"hip", "cpu", "text"}) {
+    request.target = target;
+    const auto tuning = here().tune(request);
+    EXPECT_TRUE(tuning.ok()) << target << ": " << tuning.error().to_string();
+  }
+}
+
 constexpr std::string_view kModels = R"({"models": {"small": {"hidden": 2048, "intermediate": 8192,
   "heads": 32, "kv_heads": 8, "head_dim": 64, "vocab": 128256, "layers": 16}}})";
 
@@ -253,6 +282,28 @@ TEST(Validate, NeverOverwritesItsInput) {
     ASSERT_FALSE(files.ok());
     EXPECT_THAT(files.error().message, HasSubstr("need another place than the input"));
   }
+}
+
+TEST(Validate, MeasuredDecodersAreWithinEightPercent) {
+  const char* given = std::getenv("ORRERY_DATA");
+  const std::string data =
+      given != nullptr ? given : std::string(ORRERY_SOURCE_DIR) + "/../shared/data";
+  const std::string csv = data + "/h200_measured/models.csv";
+  if (!is_file(csv)) {
+    GTEST_SKIP() << "no measurement data folder (set ORRERY_DATA)";
+  }
+  const auto files = here().validate({.files = {csv}, .machine = "h200"});
+  ASSERT_TRUE(files.ok()) << files.error().to_string();
+  double sum = 0;
+  int64_t rows = 0;
+  for (const validate::Score& score : (*files)[0].scores) {
+    if (score.family.starts_with("eager_graph")) {
+      sum += score.mean * static_cast<double>(score.rows);
+      rows += score.rows;
+    }
+  }
+  EXPECT_EQ(rows, 47) << "every decoder measured in a CUDA graph";
+  EXPECT_LE(sum / static_cast<double>(rows), 0.08);
 }
 
 }  // namespace

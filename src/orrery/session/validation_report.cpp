@@ -39,6 +39,22 @@ std::string scores_table(const std::vector<validate::Score>& scores) {
   return table.to_text();
 }
 
+/// The first messages of rows that were not predicted; JSON and the written rows have them all.
+std::string errors(const validate::Validation& validation) {
+  constexpr size_t kShown = 8;
+  std::string text;
+  int64_t more = 0;
+  for (size_t i = 0; i < validation.errors.size(); ++i) {
+    const auto& [message, rows] = validation.errors[i];
+    if (i < kShown) {
+      text += fmt::format("not predicted, {} rows: {}\n", rows, message);
+    } else {
+      more += rows;
+    }
+  }
+  return more == 0 ? text : text + fmt::format("not predicted, {} more rows\n", more);
+}
+
 }  // namespace
 
 std::string to_text(const std::vector<ValidatedFile>& files) {
@@ -55,9 +71,7 @@ std::string to_text(const std::vector<ValidatedFile>& files) {
     if (!file.scores.empty()) {
       text += scores_table(file.scores);
     }
-    for (const auto& [message, rows] : validation.errors) {
-      text += fmt::format("not predicted, {} rows: {}\n", rows, message);
-    }
+    text += errors(validation);
   }
   return text;
 }

@@ -1,6 +1,7 @@
 // Rows of gemm.csv, attention.csv and membound.csv: single calls in a measuring loop.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -21,21 +22,29 @@ int64_t input_sets(Bytes operands, int64_t most) {
 }
 
 /// A loop of one call in a CUDA graph: operands are as warm as all their copies fit into L2, and
-/// the window lies across the drop of the clock under load.
-plan::Conditions loop(const Setup& setup, int64_t sets) {
+/// the window lies across the drop of the clock under load. The result goes to one of as many
+/// copies, or (`fresh`) to memory that the framework's allocator hands out anew each time, always
+/// the same.
+struct Loop {
+  int64_t sets = 1;
+  bool fresh = false;
+};
+
+plan::Conditions conditions_of(const Setup& setup, const Loop& loop) {
   plan::Conditions conditions;
   const bool warm = setup.cache == plan::CacheState::Warm;
   const bool cold = setup.cache == plan::CacheState::Cold;
   conditions.weights = cold ? plan::CacheState::Cold : plan::CacheState::Warm;
   conditions.activations = conditions.weights;
-  conditions.input_sets = warm ? 1 : sets;
+  conditions.input_sets = warm ? 1 : loop.sets;
+  conditions.output_sets = warm || loop.fresh ? 1 : loop.sets;
   conditions.clock = setup.clock.value_or(plan::ClockState::Mixed);
   return conditions;
 }
 
-Result<plan::Estimate> predict(const library::Call& call, const Setup& setup, int64_t sets) {
+Result<plan::Estimate> predict(const library::Call& call, const Setup& setup, const Loop& loop) {
   ORR_TRY(plan::StepTime time,
-          plan::time_call(call, loop(setup, sets), setup.library, setup.estimator));
+          plan::time_call(call, conditions_of(setup, loop), setup.library, setup.estimator));
   return std::move(time.once);
 }
 
@@ -82,7 +91,8 @@ Result<plan::Estimate> predict_gemm_row(const Fields& row, const Setup& setup) {
   const Bytes operands =
       number(call.batch) * (inputs * element_size(call.input) +
                             number(call.m) * number(call.n) * element_size(call.output));
-  return predict(call, setup, input_sets(operands, 48));
+  const bool fresh = call.input == DType::F8E4M3;  // torch._scaled_mm makes its result
+  return predict(call, setup, {input_sets(operands, 48), fresh});
 }
 
 std::string attention_family(const Fields& row) {
@@ -106,7 +116,7 @@ Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& set
       number(call.heads) * number(call.seq_q) + number(call.kv_heads) * number(call.seq_kv);
   const Bytes operands =
       2 * number(call.batch) * number(call.head_dim) * rows * element_size(call.dtype);
-  return predict(call, setup, input_sets(operands, 24));
+  return predict(call, setup, {input_sets(operands, 24), true});
 }
 
 std::string rows_family(const Fields& row) {
@@ -121,7 +131,9 @@ Result<plan::Estimate> predict_rows_row(const Fields& row, const Setup& setup) {
   ORR_TRY(call.cols, row.size("cols"));
   // The loop counts three tensors, whatever the operator touches.
   const Bytes operands = 3 * number(call.rows) * number(call.cols) * element_size(call.dtype);
-  return predict(call, setup, input_sets(operands, 48));
+  constexpr std::array kInto = {"copy", "add", "mul", "gelu", "silu", "exp", "fill"};
+  const bool fresh = std::find(kInto.begin(), kInto.end(), call.op) == kInto.end();
+  return predict(call, setup, {input_sets(operands, 48), fresh});
 }
 
 }  // namespace orrery::validate

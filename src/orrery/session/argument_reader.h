@@ -1,0 +1,49 @@
+// Reads key=value arguments of an operator and collects everything that is wrong with them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/base/dtype.h"
+#include "orrery/base/result.h"
+#include "orrery/session/operators.h"
+
+namespace orrery::session {
+
+/// Values are read one by one; wrong ones read as something harmless, and finish() reports them
+/// all.
+class ArgumentReader {
+ public:
+  ArgumentReader(const Operator& op, std::span<const std::string> arguments);
+
+  /// The text of a key: as given, or its preset, which may name another key.
+  std::string text(std::string_view name) const;
+  int64_t integer(std::string_view name, int64_t least, int64_t most);
+
+  int64_t size(std::string_view name) { return integer(name, 1, int64_t{1} << 32); }
+
+  bool flag(std::string_view name) { return integer(name, 0, 1) == 1; }
+
+  DType dtype();
+
+  /// A tensor has to stay below 2^48 elements, a thousand times what memories hold.
+  void elements(std::string_view what, std::initializer_list<int64_t> extents);
+  void require(bool holds, std::string message);
+
+  Result<void> finish() const;
+
+ private:
+  void take(const std::string& argument);
+
+  const Operator& op_;
+  std::map<std::string, std::string, std::less<>> values_;
+  std::vector<std::string> wrong_;
+};
+
+}  // namespace orrery::session
