@@ -159,6 +159,13 @@ TEST(Memory, WarmOperandsNeedNoDramWhileTheyFit) {
 }
 
 // A saturated kernel: 1.61 GHz in burst, some 18 % less steady (gemm_power: 1.15 to 1.23).
+// One SM's port limits its trips (trip.cpp); L2 as a whole does not slow down because few SMs ask.
+TEST(Memory, TheWholeOfL2IsThereForFewSms) {
+  kernel::Traffic traffic;
+  traffic.l2_read = Bytes(6830.0 * 100);
+  EXPECT_NEAR(l2_cycles(traffic, h200().chip), 100, 1);
+}
+
 TEST(Clock, FallsUnderLoadAndFurtherWhenSustained) {
   const auto machine = h200();
   const auto& clock = machine.chip.clock;

@@ -133,7 +133,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   const double stated = profile.behaviour.overlap;
   const Work work{.core = core.cycles,
                   .tensor = core.tensor_cycles,
-                  .l2 = l2_cycles(profile.traffic, chip, core.active_sms),
+                  .l2 = l2_cycles(profile.traffic, chip),
                   .dram = memory.dram,
                   .overlap = stated > 0       ? stated
                              : core.pipelined ? chip.overlap.pipelined

@@ -56,10 +56,8 @@ MemoryTime memory_time(const kernel::Profile& profile,
   return time;
 }
 
-double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip, double active_sms) {
-  const double rate =
-      std::min(chip.l2.bandwidth.value(), std::max(1.0, active_sms) * chip.core.l2_port.value());
-  return (traffic.l2_read.value() + traffic.l2_write.value()) / rate;
+double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip) {
+  return (traffic.l2_read.value() + traffic.l2_write.value()) / chip.l2.bandwidth.value();
 }
 
 }  // namespace orrery::cost

@@ -36,7 +36,7 @@ MemoryTime memory_time(const kernel::Profile& profile,
                        const plan::Conditions& conditions);
 
 /// Clocks of the SM clock that L2 needs for the launch's traffic, drawn by so many SMs.
-double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip, double active_sms);
+double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip);
 
 /// Seconds that DRAM needs for so many bytes.
 double dram_seconds(const machine::Dram& dram, double read, double write);

@@ -220,6 +220,20 @@ Error does_not_fit(const Program& program, const CtaResources& cta, OccupancyLim
       cta.shared.value());
 }
 
+/// The overlap of core work with memory traffic in a program without rings. The phases of one CTA
+/// follow each other, so a lone CTA pays the sum (p = 1); r resident CTAs wait at different places,
+/// and the more there are, the nearer they come to the larger of the two: p = r, up to where it
+/// makes no difference. No constant is fitted here. Programs with rings leave it to the machine.
+double interleaving(const Program& program, int64_t resident) {
+  constexpr int64_t kEnough = 6;
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.ring > 1) {
+      return 0;
+    }
+  }
+  return static_cast<double>(std::min(resident, kEnough));
+}
+
 }  // namespace
 
 Result<Profile> derive_profile(const Program& program,
@@ -250,6 +264,7 @@ Result<Profile> derive_profile(const Program& program,
   profile.kinds = count_kinds(c);
   profile.traffic = count_traffic(c, profile.kinds);
   profile.code = count_code(c);
+  profile.behaviour.overlap = interleaving(program, fits.ctas);
   return profile;
 }
 

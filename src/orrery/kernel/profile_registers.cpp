@@ -45,6 +45,7 @@ struct Life {
   int64_t first = -1;
   int64_t last = -1;
   int64_t phase = -1;
+  bool consumed = false;  // the last use is an operand of a map, whose result takes its registers
 };
 
 struct Span {
@@ -55,10 +56,11 @@ struct Span {
 
 void extend(Life& life, int64_t at, int64_t phase, const std::vector<Span>& spans) {
   if (life.first < 0) {
-    life = {at, at, phase};
+    life = {at, at, phase, false};
     return;
   }
   life.last = at;
+  life.consumed = false;
   if (phase != life.phase && spans[static_cast<size_t>(phase)].loop) {
     life.last = spans[static_cast<size_t>(phase)].end;
   }
@@ -69,6 +71,19 @@ int64_t registers_of(const Buffer& buffer) {
   const double bytes = static_cast<double>(buffer.fragment.count(Place::Register)) *
                        element_size(buffer.dtype).value();
   return static_cast<int64_t>(std::ceil(bytes / 4));
+}
+
+/// A map works element by element: an operand that nobody reads afterwards gives its registers to
+/// the result as it goes (ptxas does so: 117 registers for 64 values of x + r, not 128 and more).
+void note_consumed(const Op& op, int64_t at, std::vector<Life>& lives) {
+  const auto* map = std::get_if<Map>(&op);
+  if (map == nullptr) {
+    return;
+  }
+  visit_buffers(map->value, [&](BufferId id) {
+    Life& life = lives[id.index()];
+    life.consumed = id != map->to && life.last == at;
+  });
 }
 
 std::vector<Life> lives_of(const Program& program, StageId stage, int64_t& statements) {
@@ -90,6 +105,7 @@ std::vector<Life> lives_of(const Program& program, StageId stage, int64_t& state
             extend(lives[id.index()], at, static_cast<int64_t>(p), spans);
           }
         });
+        note_consumed(statement.op, at, lives);
       }
       ++at;
     }
@@ -106,7 +122,8 @@ int64_t live_registers(const Program& program, StageId stage) {
   for (size_t b = 0; b < lives.size(); ++b) {
     if (lives[b].first >= 0) {
       change[static_cast<size_t>(lives[b].first)] += registers_of(program.buffers[b]);
-      change[static_cast<size_t>(lives[b].last) + 1] -= registers_of(program.buffers[b]);
+      const int64_t freed = lives[b].last + (lives[b].consumed ? 0 : 1);
+      change[static_cast<size_t>(freed)] -= registers_of(program.buffers[b]);
     }
   }
   int64_t most = 0;

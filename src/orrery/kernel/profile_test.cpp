@@ -339,5 +339,30 @@ TEST(DeriveProfile, SeveralShortRowsRunTogetherOnAnSm) {
   EXPECT_EQ(profile.kinds[0].phases[0].chain.memory, 1);
 }
 
+Profile norm_profile(const AddRmsNormConfig& config, int64_t rows, int64_t cols) {
+  return derive_profile(add_rms_norm_program(config).value(),
+                        extents({{"rows", rows}, {"cols", cols}}),
+                        h200())
+      .value();
+}
+
+// 64 values a thread: x and r in 32 registers each turn into h in 64 and need no others. With 117
+// registers (ptxas) or fewer, two CTAs of 256 threads are resident.
+TEST(DeriveProfile, OperandsOfAMapGiveTheirRegistersToItsResult) {
+  EXPECT_EQ(norm_profile({.row_warps = 8, .vectors = 8}, 4096, 16384).ctas_per_sm, 2);
+}
+
+TEST(DeriveProfile, PhasesOverlapTheMoreTheMoreCtasAreResident) {
+  const Profile lone = norm_profile({.row_warps = 32, .vectors = 1}, 8192, 8192);
+  ASSERT_EQ(lone.ctas_per_sm, 1);
+  EXPECT_EQ(lone.behaviour.overlap, 1);
+  const Profile two = norm_profile({.row_warps = 16, .vectors = 2}, 8192, 8192);
+  ASSERT_EQ(two.ctas_per_sm, 2);
+  EXPECT_EQ(two.behaviour.overlap, 2);
+  EXPECT_EQ(norm_profile({.row_warps = 4, .vectors = 1}, 65536, 1024).behaviour.overlap, 6);
+  // A ring overlaps by itself: how well is the machine's number.
+  EXPECT_EQ(gemm_profile({}, 4096, 4096, 4096).behaviour.overlap, 0);
+}
+
 }  // namespace
 }  // namespace orrery::kernel
