@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-# Scores machine and library files against measured tables, fits their constants, and cross-validates the fit.
+# Scores machine and library files against measured tables, fits and cross-validates constants.
 # SPDX-License-Identifier: Apache-2.0
 """Three commands, all driving the program `orrery_calibrate_main` (see src/orrery/calibrate):
 
-    tools/fit.py score                    accuracy by family, as in docs/accuracy.md
-    tools/fit.py fit gemm                 refits the constants of a group (GROUPS below) and writes the two files
-    tools/fit.py folds gemm               the same fit on 4 of 5 folds, scored on the fifth; writes nothing
+    tools/fit.py score         accuracy by family, as in docs/accuracy.md
+    tools/fit.py fit gemm      refits the constants of a group (GROUPS below), writes both files
+    tools/fit.py folds gemm    the same fit on 4 of 5 folds, scored on the fifth; writes nothing
 
-A fold holds whole shapes: cases that share all sizes but the batch lie in one fold, so that none is fitted on its twin.
-The loss is the mean |log(predicted / measured)|, each case capped at 0.5, plus a weak pull towards the present values.
+A fold holds whole shapes: cases that share all sizes but the batch lie in one fold, so that none is
+fitted on its twin. The loss is the mean |log(predicted / measured)|, each case capped at 0.5, plus
+a weak pull towards the present values.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ CUDNN = (
     "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
     "decode_share_small reduction_fixed"
 )
+POINTWISE = "simple exp tanh silu gelu cast_fp32 strided"
+
+Loss = Callable[[list[float]], float]
 
 
 def keys(file: str, section: str, names: str) -> list[str]:
@@ -52,8 +56,8 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
     "cudnn": (keys("library", "cudnn", CUDNN), ["attention"], "cudnn"),
     "pointwise": (
         keys("machine", "launch", "graph_gap first_access cold_access")
-        + keys("library", "pytorch.pointwise.instructions", "simple exp tanh silu gelu cast_fp32 strided")
-        + keys("library", "pytorch.pointwise.chain", "simple exp tanh silu gelu cast_fp32 strided"),
+        + keys("library", "pytorch.pointwise.instructions", POINTWISE)
+        + keys("library", "pytorch.pointwise.chain", POINTWISE),
         ["membound", "membound2"],
         "add copy fill mul relu clamp exp tanh silu gelu cast_fp32 broadcast_mul",
     ),
@@ -83,7 +87,7 @@ class Case:
         return self.predicted / self.measured - 1
 
     def fold(self) -> int:
-        """0 to 4, by the sizes without the first (the batch or the count of rows)."""
+        """0 to 4, by the sizes without the first (the batch, or the data type of rows)."""
         shape = " ".join(self.name.split()[:1] + self.name.split()[2:])
         return hashlib.sha256(shape.encode()).digest()[0] % 5
 
@@ -120,7 +124,8 @@ def place(texts: dict[str, str], key: str) -> tuple[str, int, int]:
     found = re.compile(rf"^{leaf} = {{ value = ([-0-9.e+]+)", re.M).search(texts[file], start)
     if found is None:
         raise KeyError(key)
-    return file, *found.span(1)
+    begin, end = found.span(1)
+    return file, begin, end
 
 
 def value(texts: dict[str, str], key: str) -> float:
@@ -136,7 +141,18 @@ def with_values(texts: dict[str, str], values: dict[str, float]) -> dict[str, st
     return new
 
 
-def nelder_mead(loss: Callable[[list[float]], float], size: int, evaluations: int) -> list[float]:
+def present() -> dict[str, str]:
+    return {name: path.read_text() for name, path in FILES.items()}
+
+
+def evaluated(
+    loss: Loss, origin: list[float], step: list[float], times: float
+) -> tuple[float, list[float]]:
+    point = [o + times * s for o, s in zip(origin, step, strict=True)]
+    return loss(point), point
+
+
+def nelder_mead(loss: Loss, size: int, evaluations: int) -> list[float]:
     """The simplex method from the origin, first steps of 0.12."""
     points = [[0.12 if i == j else 0.0 for j in range(size)] for i in range(-1, size)]
     simplex = sorted((loss(p), p) for p in points)
@@ -144,17 +160,13 @@ def nelder_mead(loss: Callable[[list[float]], float], size: int, evaluations: in
     while used < evaluations:
         worst, rest = simplex[-1], simplex[:-1]
         centre = [sum(p[j] for _, p in rest) / size for j in range(size)]
-
-        def along(t: float, centre: list[float] = centre, far: list[float] = worst[1]) -> tuple[float, list[float]]:
-            point = [c + t * (c - f) for c, f in zip(centre, far, strict=True)]
-            return loss(point), point
-
-        new = along(1.0)
+        step = [c - f for c, f in zip(centre, worst[1], strict=True)]
+        new = evaluated(loss, centre, step, 1.0)
         if new[0] < simplex[0][0]:
-            new = min(new, along(2.0))
+            new = min(new, evaluated(loss, centre, step, 2.0))
             used += 1
         elif new[0] >= rest[-1][0]:
-            new = min(new, along(-0.5))
+            new = min(new, evaluated(loss, centre, step, -0.5))
             used += 1
         used += 1
         if new[0] < worst[0]:
@@ -167,78 +179,111 @@ def nelder_mead(loss: Callable[[list[float]], float], size: int, evaluations: in
     return simplex[0][1]
 
 
-def fit(scorer: Scorer, group: str, evaluations: int, keep: Callable[[Case], bool]) -> dict[str, float]:
-    names, tables, families = GROUPS[group]
-    texts = {name: path.read_text() for name, path in FILES.items()}
-    start = {key: value(texts, key) for key in names}
+def in_families(case: Case, families: str) -> bool:
+    """Of one of the families, "flash" standing for "flash-decode" too; none named: of any."""
+    return not families or any(
+        case.family == f or case.family.startswith(f + "-") for f in families.split()
+    )
 
-    def chosen(case: Case) -> bool:
-        known = not families or any(case.family == f or case.family.startswith(f + "-") for f in families.split())
-        return known and keep(case)
+
+def fit(
+    scorer: Scorer, group: str, evaluations: int, keep: Callable[[Case], bool]
+) -> dict[str, float]:
+    names, tables, families = GROUPS[group]
+    texts = present()
+    start = {key: value(texts, key) for key in names}
 
     def at(point: list[float]) -> dict[str, float]:
         return {key: start[key] * math.exp(u) for key, u in zip(names, point, strict=True)}
 
     def loss(point: list[float]) -> float:
         try:
-            cases = [c for c in scorer.run(with_values(texts, at(point)), tables) if chosen(c)]
+            cases = scorer.run(with_values(texts, at(point)), tables)
         except ValueError:
             return 9.0  # a constant outside its range
-        errors = [min(0.5, abs(math.log(c.predicted / c.measured))) for c in cases]
+        errors = [
+            min(0.5, abs(math.log(c.predicted / c.measured)))
+            for c in cases
+            if in_families(c, families) and keep(c)
+        ]
         return sum(errors) / len(errors) + 0.004 * sum(u * u for u in point) / len(point)
 
     return at(nelder_mead(loss, len(names), evaluations))
 
 
+def line_of(table: str, family: str, members: list[Case]) -> str:
+    sizes = sorted(abs(c.error()) for c in members)
+    n = len(sizes)
+    bias = sum(c.error() for c in members) / n
+    held = sum(c.low <= c.measured <= c.high for c in members) / n
+    percents = [100 * x for x in (sum(sizes) / n, sizes[n // 2], sizes[int(0.9 * (n - 1))])]
+    numbers = " ".join(f"{x:6.1f}" for x in percents)
+    shown = f"{held:5.2f}" if members[0].high else "    -"  # a sum of its own has no interval
+    return f"{table:10} {family:18} {n:4} {numbers} {100 * bias:+6.1f} {shown}"
+
+
 def summary(cases: list[Case]) -> str:
-    lines = [f"{'table':10} {'family':18} {'n':>4} {'MAPE':>6} {'median':>6} {'p90':>6} {'bias':>6} {'held':>5}"]
+    head = f"{'table':10} {'family':18} {'n':>4} {'MAPE':>6} {'median':>6} {'p90':>6} {'bias':>6}"
     groups: dict[tuple[str, str], list[Case]] = {}
     for case in cases:
         groups.setdefault((case.table, case.family), []).append(case)
-    for (table, family), members in sorted(groups.items()):
-        sizes = sorted(abs(c.error()) for c in members)
-        n = len(sizes)
-        held = f"{sum(c.low <= c.measured <= c.high for c in members) / n:.2f}" if members[0].high else "-"
-        lines.append(
-            f"{table:10} {family:18} {n:4} {100 * sum(sizes) / n:6.1f} {100 * sizes[n // 2]:6.1f} "
-            f"{100 * sizes[int(0.9 * (n - 1))]:6.1f} {100 * sum(c.error() for c in members) / n:+6.1f} {held:>5}"
-        )
-    return "\n".join(lines)
+    lines = [line_of(*key, members) for key, members in sorted(groups.items())]
+    return "\n".join([head + "  held", *lines])
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def folds(scorer: Scorer, group: str, evaluations: int) -> list[Case]:
+    """Every case of the group, predicted by a fit that left its fold out."""
+    _, tables, families = GROUPS[group]
+    unseen: list[Case] = []
+    for fold in range(5):
+
+        def kept(case: Case, fold: int = fold) -> bool:
+            return case.fold() != fold
+
+        values = fit(scorer, group, evaluations, kept)
+        cases = scorer.run(with_values(present(), values), tables)
+        unseen += [c for c in cases if not kept(c) and in_families(c, families)]
+    return unseen
+
+
+def refit(scorer: Scorer, group: str, evaluations: int) -> None:
+    """Fits the group on everything, writes the files and prints what changed."""
+    texts = present()
+    values = fit(scorer, group, evaluations, lambda _: True)
+    for key, number in values.items():
+        print(f"{key:55} {value(texts, key):10.5g} -> {number:10.5g}")
+    for name, text in with_values(texts, values).items():
+        FILES[name].write_text(text)
+
+
+def options_of() -> argparse.Namespace:
+    formatter = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
     parser.add_argument("command", choices=["score", "fit", "folds"])
     parser.add_argument("group", nargs="?", choices=sorted(GROUPS))
-    parser.add_argument("--program", default=str(ROOT / "build/release/bin/orrery_calibrate_main"))
-    parser.add_argument("--data", default=os.environ.get("ORRERY_DATA", ""), help="folder of the measured tables")
+    program = ROOT / "build/release/bin/orrery_calibrate_main"
+    parser.add_argument("--program", default=str(program))
+    data = os.environ.get("ORRERY_DATA", "")
+    parser.add_argument("--data", default=data, help="folder of the measured tables")
     parser.add_argument("--evaluations", type=int, default=250)
     options = parser.parse_args()
     if not options.data:
         parser.error("need --data or ORRERY_DATA, the folder of the measured tables")
-    scorer = Scorer(options.program, options.data)
-    texts = {name: path.read_text() for name, path in FILES.items()}
-    if options.command == "score":
-        tables = ["gemm", "gemm-given", "attention", "membound", "membound2", "models"]
-        for table in tables:
-            print(summary(scorer.run(texts, [table])))
-        return 0
-    if options.group is None:
+    if options.command != "score" and options.group is None:
         parser.error("need a group: " + ", ".join(sorted(GROUPS)))
+    return options
+
+
+def main() -> int:
+    options = options_of()
+    scorer = Scorer(options.program, options.data)
     if options.command == "fit":
-        values = fit(scorer, options.group, options.evaluations, lambda _: True)
-        for key, number in values.items():
-            print(f"{key:55} {value(texts, key):10.5g} -> {number:10.5g}")
-        for name, text in with_values(texts, values).items():
-            FILES[name].write_text(text)
-        return 0
-    unseen: list[Case] = []
-    _, tables, families = GROUPS[options.group]
-    for fold in range(5):
-        values = fit(scorer, options.group, options.evaluations, lambda c, fold=fold: c.fold() != fold)
-        left_out = [c for c in scorer.run(with_values(texts, values), tables) if c.fold() == fold]
-        unseen += [c for c in left_out if not families or c.family.split("-")[0] in families.split()]
-    print(summary(unseen))
+        refit(scorer, options.group, options.evaluations)
+    elif options.command == "folds":
+        print(summary(folds(scorer, options.group, options.evaluations)))
+    else:
+        for table in ["gemm", "gemm-given", "attention", "membound", "membound2", "models"]:
+            print(summary(scorer.run(present(), [table])))
     return 0
 
 

@@ -99,29 +99,24 @@ plan::Conditions loop_conditions(double bytes, int64_t most, bool rotates_output
           .output_sets = rotates_output ? std::max<int64_t>(1, sets) : 1};
 }
 
+// One measured case.
+struct Case {
+  std::string family;
+  std::string name;
+  double measured = 0;   // us
+  double kernel_us = 0;  // of the kernels alone
+};
+
 void print(const char* table,
-           const std::string& family,
-           const std::string& name,
-           double measured,
-           double kernel_us,
+           const Case& row,
            const Result<plan::Estimate>& estimate,
            const std::string& kernel) {
+  fmt::print("{},{},{},{},{},", table, row.family, row.name, row.measured, row.kernel_us);
   if (!estimate.ok()) {
-    fmt::print("{},{},{},{},{},,,,,{}\n",
-               table,
-               family,
-               name,
-               measured,
-               kernel_us,
-               estimate.error().message.substr(0, 60));
+    fmt::print(",,,,{}\n", estimate.error().message.substr(0, 60));
     return;
   }
-  fmt::print("{},{},{},{},{},{},{},{},{},{}\n",
-             table,
-             family,
-             name,
-             measured,
-             kernel_us,
+  fmt::print("{},{},{},{},{}\n",
              estimate->time.microseconds(),
              estimate->low.microseconds(),
              estimate->high.microseconds(),
@@ -160,10 +155,10 @@ void gemm(const std::string& data, Scorer scorer, bool given) {
     const auto estimate =
         scorer.time(call, loop_conditions(bytes, 48, call.batch == 1 && type != "fp8"), &kernel);
     print("gemm",
-          fmt::format("{}{}", type, call.batch > 1 ? "-batched" : ""),
-          fmt::format("{} {} {} {} {}", type, call.batch, call.m, call.n, call.k),
-          std::stod(row.at("latency_us")),
-          std::stod(row.at("kernel_us")),
+          {fmt::format("{}{}", type, call.batch > 1 ? "-batched" : ""),
+           fmt::format("{} {} {} {} {}", type, call.batch, call.m, call.n, call.k),
+           std::stod(row.at("latency_us")),
+           std::stod(row.at("kernel_us"))},
           estimate,
           kernel);
   }
@@ -189,18 +184,18 @@ void attention(const std::string& data, const Scorer& scorer) {
                        : call.causal               ? "causal"
                                                    : "full";
     print("attention",
-          fmt::format("{}-{}", call.backend, kind),
-          fmt::format("{} {} {} {} {} {} {} {}",
-                      call.backend,
-                      call.batch,
-                      call.heads,
-                      call.kv_heads,
-                      call.seq_q,
-                      call.seq_kv,
-                      call.head_dim,
-                      call.causal ? 1 : 0),
-          std::stod(row.at("latency_us")),
-          std::stod(row.at("kernel_us")),
+          {fmt::format("{}-{}", call.backend, kind),
+           fmt::format("{} {} {} {} {} {} {} {}",
+                       call.backend,
+                       call.batch,
+                       call.heads,
+                       call.kv_heads,
+                       call.seq_q,
+                       call.seq_kv,
+                       call.head_dim,
+                       call.causal ? 1 : 0),
+           std::stod(row.at("latency_us")),
+           std::stod(row.at("kernel_us"))},
           estimate,
           kernel);
   }
@@ -222,10 +217,10 @@ void rows(const std::string& data, const Scorer& scorer, const char* file, int64
     std::string kernel;
     const auto estimate = scorer.time(call, loop_conditions(bytes, most, rotates), &kernel);
     print(file,
-          call.op,
-          fmt::format("{} {} {} {}", call.op, row.at("dtype"), call.rows, call.cols),
-          std::stod(row.at("latency_us")),
-          std::stod(row.at("kernel_us")),
+          {call.op,
+           fmt::format("{} {} {} {}", call.op, row.at("dtype"), call.rows, call.cols),
+           std::stod(row.at("latency_us")),
+           std::stod(row.at("kernel_us"))},
           estimate,
           kernel);
   }
@@ -257,9 +252,8 @@ struct DecoderPass {
     return times * estimate->time.microseconds();
   }
 
-  double rows(
-      const std::string& part, double times, const char* op, int64_t r, int64_t c, bool strided) {
-    return add(part, times, library::RowsCall{op, r, c, DType::BF16, strided});
+  double rows(const std::string& part, double times, const library::RowsCall& call) {
+    return add(part, times, call);
   }
 
   double gemm(double times, int64_t m, int64_t n, int64_t k) {
@@ -269,18 +263,18 @@ struct DecoderPass {
   double total() {
     const auto l = static_cast<double>(layers);
     const int64_t t = batch * seq;
-    double us = rows("embedding", 1, "embedding", t, model.hidden, false);
-    us += rows("norm", 2 * l, "rms_norm", t, model.hidden, false);
+    double us = rows("embedding", 1, {"embedding", t, model.hidden, DType::BF16, false});
+    us += rows("norm", 2 * l, {"rms_norm", t, model.hidden, DType::BF16, false});
     us += gemm(l, t, (model.heads + 2 * model.kv_heads) * model.head_dim, model.hidden);
     for (const int64_t h : {model.heads, model.kv_heads}) {
       const int64_t r = t * h;
-      us += rows("rotary", 2 * l, "broadcast_mul", r, model.head_dim, true);
-      us += rows("rotary", l, "neg", r, model.head_dim / 2, true);
-      us += rows("rotary", l, "cat", r, model.head_dim, true);
-      us += rows("rotary", l, "add", r, model.head_dim, !decode);
+      us += rows("rotary", 2 * l, {"broadcast_mul", r, model.head_dim, DType::BF16, true});
+      us += rows("rotary", l, {"neg", r, model.head_dim / 2, DType::BF16, true});
+      us += rows("rotary", l, {"cat", r, model.head_dim, DType::BF16, true});
+      us += rows("rotary", l, {"add", r, model.head_dim, DType::BF16, !decode});
     }
     if (decode) {
-      us += rows("cache", 2 * l, "copy", t * model.kv_heads, model.head_dim, true);
+      us += rows("cache", 2 * l, {"copy", t * model.kv_heads, model.head_dim, DType::BF16, true});
     }
     us += add("attention",
               l,
@@ -294,12 +288,12 @@ struct DecoderPass {
                                      DType::BF16,
                                      ""});
     us += gemm(l, t, model.hidden, model.heads * model.head_dim);
-    us += rows("add", 2 * l, "add", t, model.hidden, false);
+    us += rows("add", 2 * l, {"add", t, model.hidden, DType::BF16, false});
     us += gemm(l, t, 2 * model.intermediate, model.hidden);
-    us += rows("silu", l, "silu", t, model.intermediate, t > 1);
-    us += rows("mul", l, "mul", t, model.intermediate, t > 1);
+    us += rows("silu", l, {"silu", t, model.intermediate, DType::BF16, t > 1});
+    us += rows("mul", l, {"mul", t, model.intermediate, DType::BF16, t > 1});
     us += gemm(l, t, model.hidden, model.intermediate);
-    us += rows("norm", 1, "rms_norm", batch, model.hidden, false);
+    us += rows("norm", 1, {"rms_norm", batch, model.hidden, DType::BF16, false});
     us += gemm(1, batch, model.vocab, model.hidden);
     return us;
   }
@@ -339,15 +333,15 @@ void models(const std::string& data, const Scorer& scorer) {
     plan::Estimate estimate;
     estimate.time = Duration::from(Seconds(us * 1e-6));
     print("models",
-          row.at("phase"),
-          fmt::format("{} {} {} {} {}",
-                      row.at("model"),
-                      row.at("phase"),
-                      row.at("batch"),
-                      row.at("seq_q"),
-                      row.at("context")),
-          std::stod(row.at("latency_us")),
-          0,
+          {row.at("phase"),
+           fmt::format("{} {} {} {} {}",
+                       row.at("model"),
+                       row.at("phase"),
+                       row.at("batch"),
+                       row.at("seq_q"),
+                       row.at("context")),
+           std::stod(row.at("latency_us")),
+           0},
           estimate,
           parts);
   }

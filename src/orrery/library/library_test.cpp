@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <random>
@@ -58,17 +59,13 @@ const std::vector<kernel::Profile>* named(const std::vector<std::vector<kernel::
   return nullptr;
 }
 
-AttentionCall attention(int64_t batch,
-                        int64_t heads,
-                        int64_t kv_heads,
-                        int64_t seq_q,
-                        int64_t seq_kv,
-                        std::string backend) {
-  return {.batch = batch,
-          .heads = heads,
-          .kv_heads = kv_heads,
-          .seq_q = seq_q,
-          .seq_kv = seq_kv,
+// Sizes in the order batch, heads, kv_heads, seq_q, seq_kv; head size 128.
+AttentionCall attention(const std::array<int64_t, 5>& sizes, std::string backend) {
+  return {.batch = sizes[0],
+          .heads = sizes[1],
+          .kv_heads = sizes[2],
+          .seq_q = sizes[3],
+          .seq_kv = sizes[4],
           .head_dim = 128,
           .backend = std::move(backend)};
 }
@@ -144,7 +141,7 @@ TEST(Nvjet, NeedsRowsOfSixteenBytes) {
 // counters.csv: batch 1, 32 heads on 8, 32768 keys: grid (1, 29, 8), so 29 splits and a combine
 // kernel.
 TEST(Flash, SplitsDecodeAsTheLibraryDoes) {
-  const auto all = candidates(attention(1, 32, 8, 1, 32768, "flash"));
+  const auto all = candidates(attention({1, 32, 8, 1, 32768}, "flash"));
   ASSERT_EQ(all.size(), 1U);
   ASSERT_EQ(all[0].size(), 2U);
   EXPECT_EQ(all[0][0].ctas, 29 * 8);
@@ -152,7 +149,7 @@ TEST(Flash, SplitsDecodeAsTheLibraryDoes) {
 
 // counters.csv: batch 32: grid (1, 32, 8), unsplit, heads of a group become rows.
 TEST(Flash, LeavesEnoughUnitsUnsplit) {
-  const auto all = candidates(attention(32, 32, 8, 1, 2048, "flash"));
+  const auto all = candidates(attention({32, 32, 8, 1, 2048}, "flash"));
   ASSERT_EQ(all[0].size(), 1U);
   EXPECT_EQ(all[0][0].ctas, 32 * 8);
 }
@@ -160,16 +157,16 @@ TEST(Flash, LeavesEnoughUnitsUnsplit) {
 // counters.csv: cuDNN, batch 1, 8 key heads, 32768 keys: grid (32, 8): 264 / 8 = 33 rounded down to
 // a power of two.
 TEST(Cudnn, SplitsByPowersOfTwo) {
-  const auto all = candidates(attention(1, 32, 8, 1, 32768, "cudnn"));
+  const auto all = candidates(attention({1, 32, 8, 1, 32768}, "cudnn"));
   ASSERT_EQ(all[0].size(), 2U);
   EXPECT_EQ(all[0][0].ctas, 32 * 8);
-  EXPECT_EQ(candidates(attention(16, 32, 8, 1, 2048, "cudnn"))[0].size(),
+  EXPECT_EQ(candidates(attention({16, 32, 8, 1, 2048}, "cudnn"))[0].size(),
             1U);  // 128 units: no split
-  EXPECT_EQ(candidates(attention(1, 32, 8, 1, 1023, "cudnn"))[0].size(), 1U);
+  EXPECT_EQ(candidates(attention({1, 32, 8, 1, 1023}, "cudnn"))[0].size(), 1U);
 }
 
 TEST(Cudnn, IsTheDefaultAndPersists) {
-  const auto all = candidates(attention(4, 32, 8, 2048, 2048, ""));
+  const auto all = candidates(attention({4, 32, 8, 2048, 2048}, ""));
   EXPECT_EQ(all[0][0].kernel, "cudnn_sdpa_sm90_flash_fprop_wgmma");
   EXPECT_EQ(all[0][0].ctas, 132);
   EXPECT_EQ(all[0][0].units, 4 * 32 * 16);
@@ -177,7 +174,7 @@ TEST(Cudnn, IsTheDefaultAndPersists) {
 
 // A causal tile i of 16 sees i + 1 blocks: 8.5 of 16 on average, plus the share of the diagonal.
 TEST(Cudnn, CausalTilesSeeHalfTheKeys) {
-  auto call = attention(1, 32, 32, 2048, 2048, "cudnn");
+  auto call = attention({1, 32, 32, 2048, 2048}, "cudnn");
   const auto full = candidates(call);
   call.causal = true;
   const auto causal = candidates(call);
@@ -214,7 +211,7 @@ TEST(Library, SaysWhatHasNoRule) {
   EXPECT_EQ(
       cuda().candidates(GemmCall{.m = 1, .n = 8, .k = 8, .input = DType::F32}, h200()).error().code,
       ErrorCode::Unsupported);
-  EXPECT_EQ(cuda().candidates(attention(1, 8, 8, 1, 8, "magic"), h200()).error().code,
+  EXPECT_EQ(cuda().candidates(attention({1, 8, 8, 1, 8}, "magic"), h200()).error().code,
             ErrorCode::Unsupported);
 }
 
@@ -225,7 +222,7 @@ TEST(Library, RefusesSizesOutOfRangeByName) {
   EXPECT_EQ(
       bad.error().message,
       "[library.gemm] sizes out of range: got m = 0, n = -1, k = 2199023255552, need 1 to 2^40");
-  EXPECT_FALSE(cuda().candidates(attention(1, 8, 3, 1, 8, "flash"), h200()).ok());
+  EXPECT_FALSE(cuda().candidates(attention({1, 8, 3, 1, 8}, "flash"), h200()).ok());
 }
 
 bool counts_are_sound(const kernel::Profile& profile) {
