@@ -72,8 +72,7 @@ def check_gemm(bench: Bench, config: orrery.GemmConfig, shape: Shape, epilogue: 
 def check(bench: Bench) -> None:
     tried: dict[str, orrery.GemmConfig] = {}
     for shape in cases.GEMM_SHAPES:
-        for settings in cases.gemm_configs(*shape):
-            config = configured(orrery.GemmConfig, settings)
+        for config in gemm_candidates(shape, fused=False):
             tried[label_of(config)] = config
     for label, config in tried.items():
         for shape in cases.GEMM_ODD:

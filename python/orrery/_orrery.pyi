@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import enum
 from typing import overload
 
+
 class OrreryError(Exception):
     pass
 
@@ -62,6 +63,7 @@ class Machine:
 
     @property
     def id(self) -> str: ...
+
     @property
     def title(self) -> str: ...
 
@@ -80,8 +82,11 @@ class Program:
 
     @property
     def name(self) -> str: ...
+
     def __str__(self) -> str: ...
+
     def __eq__(self, other: object, /) -> bool: ...
+
     @property
     def tensors(self) -> list[str]:
         """Names of the tensors, in the order of launch pointers."""
@@ -107,12 +112,7 @@ class Epilogue:
 
     def __init__(self) -> None: ...
 
-def linear_epilogue(
-    bias: bool = False,
-    activation: Activation = Activation.Identity,
-    residual: bool = False,
-    dtype: DType = DType.BF16,
-) -> Epilogue:
+def linear_epilogue(bias: bool = False, activation: Activation = Activation.Identity, residual: bool = False, dtype: DType = DType.BF16) -> Epilogue:
     """activation(acc [+ bias[n]]) [+ residual[m, n]]"""
 
 class GemmConfig:
@@ -120,72 +120,106 @@ class GemmConfig:
 
     @overload
     def __init__(self) -> None: ...
+
     @overload
     def __init__(self, arg: GemmConfig, /) -> None: ...
+
     @property
     def target(self) -> Target: ...
+
     @target.setter
     def target(self, arg: Target, /) -> None: ...
+
     @property
     def dtype(self) -> DType: ...
+
     @dtype.setter
     def dtype(self, arg: DType, /) -> None: ...
+
     @property
     def tile_m(self) -> int: ...
+
     @tile_m.setter
     def tile_m(self, arg: int, /) -> None: ...
+
     @property
     def tile_n(self) -> int: ...
+
     @tile_n.setter
     def tile_n(self, arg: int, /) -> None: ...
+
     @property
     def tile_k(self) -> int: ...
+
     @tile_k.setter
     def tile_k(self, arg: int, /) -> None: ...
+
     @property
     def ring(self) -> int: ...
+
     @ring.setter
     def ring(self, arg: int, /) -> None: ...
+
     @property
     def swapped(self) -> bool: ...
+
     @swapped.setter
     def swapped(self, arg: bool, /) -> None: ...
+
     @property
     def warps(self) -> int: ...
+
     @warps.setter
     def warps(self, arg: int, /) -> None: ...
+
     @property
     def cluster_m(self) -> int: ...
+
     @cluster_m.setter
     def cluster_m(self, arg: int, /) -> None: ...
+
     @property
     def cluster_n(self) -> int: ...
+
     @cluster_n.setter
     def cluster_n(self, arg: int, /) -> None: ...
+
     @property
     def group(self) -> int: ...
+
     @group.setter
     def group(self, arg: int, /) -> None: ...
+
     @property
     def persistent(self) -> bool: ...
+
     @persistent.setter
     def persistent(self, arg: bool, /) -> None: ...
+
     @property
     def parts(self) -> int: ...
+
     @parts.setter
     def parts(self, arg: int, /) -> None: ...
+
     @property
     def store_ring(self) -> int: ...
+
     @store_ring.setter
     def store_ring(self, arg: int, /) -> None: ...
+
     @property
     def ctas_per_sm(self) -> int: ...
+
     @ctas_per_sm.setter
     def ctas_per_sm(self, arg: int, /) -> None: ...
+
     @property
     def epilogue(self) -> Epilogue: ...
+
     @epilogue.setter
     def epilogue(self, arg: Epilogue, /) -> None: ...
+
     def __str__(self) -> str: ...
 
 def gemm_program(config: GemmConfig) -> Program:
@@ -204,40 +238,58 @@ class AddRmsNormConfig:
 
     @overload
     def __init__(self) -> None: ...
+
     @overload
     def __init__(self, arg: AddRmsNormConfig, /) -> None: ...
+
     @property
     def target(self) -> Target: ...
+
     @target.setter
     def target(self, arg: Target, /) -> None: ...
+
     @property
     def dtype(self) -> DType: ...
+
     @dtype.setter
     def dtype(self, arg: DType, /) -> None: ...
+
     @property
     def rows(self) -> int: ...
+
     @rows.setter
     def rows(self, arg: int, /) -> None: ...
+
     @property
     def row_warps(self) -> int: ...
+
     @row_warps.setter
     def row_warps(self, arg: int, /) -> None: ...
+
     @property
     def vectors(self) -> int: ...
+
     @vectors.setter
     def vectors(self, arg: int, /) -> None: ...
+
     @property
     def aligned(self) -> bool: ...
+
     @aligned.setter
     def aligned(self, arg: bool, /) -> None: ...
+
     @property
     def looped(self) -> bool: ...
+
     @looped.setter
     def looped(self, arg: bool, /) -> None: ...
+
     @property
     def eps(self) -> float: ...
+
     @eps.setter
     def eps(self, arg: float, /) -> None: ...
+
     def __str__(self) -> str: ...
 
 def add_rms_norm_program(config: AddRmsNormConfig) -> Program:
@@ -245,9 +297,7 @@ def add_rms_norm_program(config: AddRmsNormConfig) -> Program:
     H = X + R, Y = H / rms(H) * W over tensors X, R [rows, cols], W [cols].
     """
 
-def add_rms_norm_configs(
-    rows: int, cols: int, machine: Machine, base: AddRmsNormConfig
-) -> list[AddRmsNormConfig]:
+def add_rms_norm_configs(rows: int, cols: int, machine: Machine, base: AddRmsNormConfig) -> list[AddRmsNormConfig]:
     """Configurations worth timing for these extents, in a fixed order."""
 
 class DecodeConfig:
@@ -255,44 +305,64 @@ class DecodeConfig:
 
     @overload
     def __init__(self) -> None: ...
+
     @overload
     def __init__(self, arg: DecodeConfig, /) -> None: ...
+
     @property
     def target(self) -> Target: ...
+
     @target.setter
     def target(self, arg: Target, /) -> None: ...
+
     @property
     def dtype(self) -> DType: ...
+
     @dtype.setter
     def dtype(self, arg: DType, /) -> None: ...
+
     @property
     def head_dim(self) -> int: ...
+
     @head_dim.setter
     def head_dim(self, arg: int, /) -> None: ...
+
     @property
     def group(self) -> int: ...
+
     @group.setter
     def group(self, arg: int, /) -> None: ...
+
     @property
     def tile_s(self) -> int: ...
+
     @tile_s.setter
     def tile_s(self, arg: int, /) -> None: ...
+
     @property
     def ring(self) -> int: ...
+
     @ring.setter
     def ring(self, arg: int, /) -> None: ...
+
     @property
     def parts(self) -> int: ...
+
     @parts.setter
     def parts(self, arg: int, /) -> None: ...
+
     @property
     def ctas_per_sm(self) -> int: ...
+
     @ctas_per_sm.setter
     def ctas_per_sm(self, arg: int, /) -> None: ...
+
     @property
     def scale(self) -> float: ...
+
     @scale.setter
     def scale(self, arg: float, /) -> None: ...
+
     def __str__(self) -> str: ...
 
 def decode_attention_program(config: DecodeConfig) -> Program:
@@ -303,9 +373,7 @@ def decode_attention_program(config: DecodeConfig) -> Program:
 def decode_combine_program(config: DecodeConfig) -> Program:
     """O from the parts' results."""
 
-def decode_configs(
-    b: int, h: int, g: int, s: int, machine: Machine, base: DecodeConfig
-) -> list[DecodeConfig]:
+def decode_configs(b: int, h: int, g: int, s: int, machine: Machine, base: DecodeConfig) -> list[DecodeConfig]:
     """Configurations worth timing for these extents, in a fixed order."""
 
 class Estimate:
@@ -313,10 +381,13 @@ class Estimate:
 
     @property
     def time_us(self) -> float: ...
+
     @property
     def low_us(self) -> float: ...
+
     @property
     def high_us(self) -> float: ...
+
     @property
     def bound(self) -> str: ...
 
@@ -324,6 +395,7 @@ class ClosedForm:
     """The closed-form estimator of a machine."""
 
     def __init__(self, machine: Machine) -> None: ...
+
     def time(self, program: Program, extents: dict[str, int]) -> Estimate:
         """The time of one launch, inputs not in cache, inside a CUDA graph."""
 
@@ -335,10 +407,13 @@ class KernelFacts:
 
     @property
     def registers(self) -> int: ...
+
     @property
     def stack_bytes(self) -> int: ...
+
     @property
     def shared_bytes(self) -> int: ...
+
     @property
     def code_bytes(self) -> int: ...
 
@@ -347,6 +422,7 @@ class Kernel:
 
     @property
     def facts(self) -> KernelFacts: ...
+
     def launch(self, pointers: Sequence[int], extents: dict[str, int], stream: int = 0) -> None:
         """
         Queues a launch: device addresses in the order of Program.tensors, extents by symbol, and the stream's handle.
@@ -357,6 +433,7 @@ class Device:
 
     @property
     def name(self) -> str: ...
+
     @property
     def runs(self) -> bool:
         """Can launches succeed?"""
