@@ -158,7 +158,6 @@ TEST(Memory, WarmOperandsNeedNoDramWhileTheyFit) {
   EXPECT_NEAR(dram(1e6, many) / dram(1e6, cold), 1, 1e-6);
 }
 
-// A saturated kernel: 1.61 GHz in burst, some 18 % less steady (gemm_power: 1.15 to 1.23).
 // One SM's port limits its trips (trip.cpp); L2 as a whole does not slow down because few SMs ask.
 TEST(Memory, TheWholeOfL2IsThereForFewSms) {
   kernel::Traffic traffic;
@@ -166,6 +165,7 @@ TEST(Memory, TheWholeOfL2IsThereForFewSms) {
   EXPECT_NEAR(l2_cycles(traffic, h200().chip), 100, 1);
 }
 
+// A saturated kernel: 1.61 GHz in burst, some 18 % less steady (gemm_power: 1.15 to 1.23).
 TEST(Clock, FallsUnderLoadAndFurtherWhenSustained) {
   const auto machine = h200();
   const auto& clock = machine.chip.clock;

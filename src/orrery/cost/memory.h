@@ -35,7 +35,7 @@ MemoryTime memory_time(const kernel::Profile& profile,
                        const machine::Chip& chip,
                        const plan::Conditions& conditions);
 
-/// Clocks of the SM clock that L2 needs for the launch's traffic, drawn by so many SMs.
+/// Clocks of the SM clock that L2 needs for the launch's traffic.
 double l2_cycles(const kernel::Traffic& traffic, const machine::Chip& chip);
 
 /// Seconds that DRAM needs for so many bytes.
