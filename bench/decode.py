@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted decode attention beside PyTorch's backends."""
 
 from __future__ import annotations

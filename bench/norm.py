@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted residual norms beside a copy of as many bytes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Emitted kernels beside PyTorch on one GPU: right first, then how fast.
 
     python bench/spine.py --machine machines/h200-sxm.toml --out test/validation/spine_h200.csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # One decode step of a model on a GPU: predicted, explained, as JSON, and on a machine of one's own.
 set -euo pipefail
 

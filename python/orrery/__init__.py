@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Orrery: know how fast a deep-learning program will run, say why, and compile it."""
 
 from orrery._orrery import (

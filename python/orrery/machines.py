@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machine files: which one describes a GPU."""
 
 from __future__ import annotations

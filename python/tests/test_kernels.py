@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Building, printing, emitting and compiling kernels: nothing here needs a GPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which configuration of a family to run: the one with the least predicted time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loading kernels for torch devices and launching them on torch's current stream."""
 
 from __future__ import annotations

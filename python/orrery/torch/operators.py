@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The operators: shapes checked, configuration chosen, kernel launched."""
 
 from __future__ import annotations

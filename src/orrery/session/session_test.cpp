@@ -285,13 +285,7 @@ TEST(Validate, NeverOverwritesItsInput) {
 }
 
 TEST(Validate, MeasuredDecodersAreWithinEightPercent) {
-  const char* given = std::getenv("ORRERY_DATA");
-  const std::string data =
-      given != nullptr ? given : std::string(ORRERY_SOURCE_DIR) + "/../shared/data";
-  const std::string csv = data + "/h200_measured/models.csv";
-  if (!is_file(csv)) {
-    GTEST_SKIP() << "no measurement data folder (set ORRERY_DATA)";
-  }
+  const std::string csv = std::string(ORRERY_SOURCE_DIR) + "/test/validation/models.csv";
   const auto files = here().validate({.files = {csv}, .machine = "h200"});
   ASSERT_TRUE(files.ok()) << files.error().to_string();
   double sum = 0;

@@ -63,6 +63,8 @@ TEST(CpuEmit, EmitsTheTextThatIsKept) {
   kernel::DecodeConfig decode;
   decode.target = kernel::Target::Gfx942;
   decode.group = 16;
+  decode.tile_s = 32;
+  decode.ring = 2;
   decode.parts = 4;
   check_golden(kernel::gemm_program({}));
   check_golden(decode_attention_program(decode));

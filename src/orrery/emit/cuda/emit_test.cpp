@@ -95,11 +95,8 @@ TEST(CudaEmitter, KeepsStagingPanelsInsideTheirBuffer) {
 }
 
 TEST(CudaEmitter, RefusesAnotherTarget) {
-  const auto program = kernel::gemm_program({.target = kernel::Target::Gfx942,
-                                             .tile_m = 128,
-                                             .tile_n = 64,
-                                             .ring = 2,
-                                             .warps = 4});
+  const auto program = kernel::gemm_program(
+      {.target = kernel::Target::Gfx942, .tile_m = 128, .tile_n = 64, .ring = 2, .warps = 4});
   ASSERT_TRUE(program.ok()) << program.error().to_string();
   const auto source = emit(*program);
   ASSERT_FALSE(source.ok());

@@ -12,8 +12,10 @@ void DynamicLibrary::Close::operator()(void* handle) const {
 
 Result<DynamicLibrary> DynamicLibrary::open(std::span<const std::string> candidates) {
   std::string reasons;
+  // Unloaded, NVRTC loses what its static C++ library has allocated; it stays until the end.
+  constexpr int kMode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
   for (const std::string& path : candidates) {
-    if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    if (void* handle = dlopen(path.c_str(), kMode)) {
       DynamicLibrary library;
       library.handle_.reset(handle);
       library.path_ = path;

@@ -1,4 +1,4 @@
-// Kernel decode_bf16_d128_g16_s64_r3_parts4 for the CPU. Values are binary32, rounded where they are assigned.
+// Kernel decode_bf16_d128_g16_s32_r2_parts4 for the CPU. Values are binary32, rounded where they are assigned.
 #include <bit>
 #include <cstdint>
 
@@ -74,15 +74,15 @@ float minimum(float x, float y) { return y < x ? y : x; }
 
 }  // namespace
 
-extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const uint16_t* in_K, const uint16_t* in_V, float* out_PO, float* out_PT, float* out_PS, int32_t size_b, int32_t size_h, int32_t size_g, int32_t size_s) {
+extern "C" void decode_bf16_d128_g16_s32_r2_parts4(const uint16_t* in_Q, const uint16_t* in_K, const uint16_t* in_V, float* out_PO, float* out_PT, float* out_PS, int32_t size_b, int32_t size_h, int32_t size_g, int32_t size_s) {
   for (int64_t at_b = 0; at_b < size_b; at_b += 1) {
     for (int64_t at_h = 0; at_h < size_h; at_h += 1) {
       for (int64_t at_part = 0; at_part < 4; at_part += 1) {
         Tile q_(2048);  // bf16 [g, d]
-        Tile k_(8192);  // bf16 [s, d]
-        Tile v_(8192);  // bf16 [s, d]
-        Tile scores_(1024);  // f32 [s, g]
-        Tile p_(1024);  // bf16 [s, g]
+        Tile k_(4096);  // bf16 [s, d]
+        Tile v_(4096);  // bf16 [s, d]
+        Tile scores_(512);  // f32 [s, g]
+        Tile p_(512);  // bf16 [s, g]
         Tile o_(2048);  // f32 [d, g]
         Tile top_(16);  // f32 [g]
         Tile next_(16);  // f32 [g]
@@ -111,32 +111,32 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
           sum_[i_g] = 0.0f;
         }
         {
-          const int64_t tiles_s = (size_s + 63) / 64;
+          const int64_t tiles_s = (size_s + 31) / 32;
           const int64_t parts_s = 4;
-          const int64_t share_s = (tiles_s + parts_s - 1) / parts_s * 64;
+          const int64_t share_s = (tiles_s + parts_s - 1) / parts_s * 32;
           const int64_t first_s = at_part / 1 * share_s;
           const int64_t last_s = smaller(size_s, first_s + share_s);
-          for (int64_t at_s = first_s; at_s < last_s; at_s += 64) {
+          for (int64_t at_s = first_s; at_s < last_s; at_s += 32) {
             // main: k <- K
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_d = 0; i_d < 128; ++i_d) {
                 k_[i_s * 128 + i_d] = (at_s + i_s < size_s && i_d < 128 ? load_bf16(in_K[((at_b * size_h + at_h) * size_s + at_s + i_s) * 128 + i_d]) : 0.0f);
               }
             }
             // main: v <- V
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_d = 0; i_d < 128; ++i_d) {
                 v_[i_s * 128 + i_d] = (at_s + i_s < size_s && i_d < 128 ? load_bf16(in_V[((at_b * size_h + at_h) * size_s + at_s + i_s) * 128 + i_d]) : 0.0f);
               }
             }
             // main: scores = 0
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_g = 0; i_g < 16; ++i_g) {
                 scores_[i_s * 16 + i_g] = 0.0f;
               }
             }
             // main: scores += mma m16n16k16 k q
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_d = 0; i_d < 128; ++i_d) {
                 for (int64_t i_g = 0; i_g < 16; ++i_g) {
                   scores_[i_s * 16 + i_g] += k_[i_s * 128 + i_d] * q_[i_g * 128 + i_d];
@@ -144,7 +144,7 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
               }
             }
             // main: scores = inside(s, scores, -1e+30)
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_g = 0; i_g < 16; ++i_g) {
                 scores_[i_s * 16 + i_g] = at_s + i_s < size_s ? scores_[i_s * 16 + i_g] : (-1e+30f);
               }
@@ -152,7 +152,7 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
             // main: high = max_over(scores)
             for (int64_t i_g = 0; i_g < 16; ++i_g) {
               float result = -__builtin_inff();
-              for (int64_t i_s = 0; i_s < 64; ++i_s) {
+              for (int64_t i_s = 0; i_s < 32; ++i_s) {
                 result = maximum(result, scores_[i_s * 16 + i_g]);
               }
               high_[i_g] = result;
@@ -162,13 +162,13 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
               next_[i_g] = maximum(top_[i_g], high_[i_g] * 0.12751743f);
             }
             // main: scores = exp2(scores * 0.12751743082459868 - next)
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_g = 0; i_g < 16; ++i_g) {
                 scores_[i_s * 16 + i_g] = exp2f((scores_[i_s * 16 + i_g] * 0.12751743f) - next_[i_g]);
               }
             }
             // main: p = scores
-            for (int64_t i_s = 0; i_s < 64; ++i_s) {
+            for (int64_t i_s = 0; i_s < 32; ++i_s) {
               for (int64_t i_g = 0; i_g < 16; ++i_g) {
                 p_[i_s * 16 + i_g] = load_bf16(store_bf16(scores_[i_s * 16 + i_g]));
               }
@@ -176,7 +176,7 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
             // main: add = sum(scores)
             for (int64_t i_g = 0; i_g < 16; ++i_g) {
               float result = 0.0f;
-              for (int64_t i_s = 0; i_s < 64; ++i_s) {
+              for (int64_t i_s = 0; i_s < 32; ++i_s) {
                 result += scores_[i_s * 16 + i_g];
               }
               add_[i_g] = result;
@@ -201,7 +201,7 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
             }
             // main: o += mma m16n16k16 v p
             for (int64_t i_d = 0; i_d < 128; ++i_d) {
-              for (int64_t i_s = 0; i_s < 64; ++i_s) {
+              for (int64_t i_s = 0; i_s < 32; ++i_s) {
                 for (int64_t i_g = 0; i_g < 16; ++i_g) {
                   o_[i_d * 16 + i_g] += v_[i_s * 128 + i_d] * p_[i_s * 16 + i_g];
                 }
@@ -229,6 +229,6 @@ extern "C" void decode_bf16_d128_g16_s64_r3_parts4(const uint16_t* in_Q, const u
 }
 
 // The same with the address of every argument.
-extern "C" void decode_bf16_d128_g16_s64_r3_parts4_packed(void** arguments) {
-  decode_bf16_d128_g16_s64_r3_parts4(*static_cast<const uint16_t* const*>(arguments[0]), *static_cast<const uint16_t* const*>(arguments[1]), *static_cast<const uint16_t* const*>(arguments[2]), *static_cast<float* const*>(arguments[3]), *static_cast<float* const*>(arguments[4]), *static_cast<float* const*>(arguments[5]), *static_cast<const int32_t*>(arguments[6]), *static_cast<const int32_t*>(arguments[7]), *static_cast<const int32_t*>(arguments[8]), *static_cast<const int32_t*>(arguments[9]));
+extern "C" void decode_bf16_d128_g16_s32_r2_parts4_packed(void** arguments) {
+  decode_bf16_d128_g16_s32_r2_parts4(*static_cast<const uint16_t* const*>(arguments[0]), *static_cast<const uint16_t* const*>(arguments[1]), *static_cast<const uint16_t* const*>(arguments[2]), *static_cast<float* const*>(arguments[3]), *static_cast<float* const*>(arguments[4]), *static_cast<float* const*>(arguments[5]), *static_cast<const int32_t*>(arguments[6]), *static_cast<const int32_t*>(arguments[7]), *static_cast<const int32_t*>(arguments[8]), *static_cast<const int32_t*>(arguments[9]));
 }
