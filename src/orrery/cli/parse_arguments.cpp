@@ -19,6 +19,9 @@ void add(CLI::App& app, const Argument& argument) {
     option = app.add_flag(argument.name, *argument.flag, argument.help);
   } else if (argument.list != nullptr) {
     option = app.add_option(argument.name, *argument.list, argument.help);
+    if (argument.name.starts_with("--")) {
+      option->allow_extra_args(false);  // may be repeated; takes one word each time
+    }
   } else {
     option = app.add_option(argument.name, *argument.text, argument.help);
   }
@@ -33,16 +36,13 @@ void add_everywhere(CLI::App& app, Everywhere& everywhere) {
       ->type_name("DIR");
   app.add_option("--machine-dir", everywhere.machine_folders, "another folder of machine files")
       ->type_name("DIR")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("--library-dir", everywhere.library_folders, "another folder of library files")
       ->type_name("DIR")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("--model-dir", everywhere.model_folders, "another folder of model files")
       ->type_name("DIR")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
 }
 
 /// All long options that an app knows, for "did you mean".
