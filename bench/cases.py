@@ -1,5 +1,5 @@
+# The shapes that the emitted kernels are compared on, and the configurations they are run with.
 # SPDX-License-Identifier: Apache-2.0
-"""The shapes that the emitted kernels are compared on, and the configurations they are run with."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
+# Emitted decode attention beside PyTorch's backends.
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted decode attention beside PyTorch's backends."""
 
 from __future__ import annotations
 

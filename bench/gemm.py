@@ -1,5 +1,5 @@
+# Emitted GEMMs beside cuBLAS.
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted GEMMs beside cuBLAS."""
 
 from __future__ import annotations
 

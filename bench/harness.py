@@ -1,5 +1,5 @@
+# The device under test, configurations by name, and rows as they are measured.
 # SPDX-License-Identifier: Apache-2.0
-"""The device under test, configurations by name, and rows as they are measured."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
+# Emitted residual norms beside a copy of as many bytes.
 # SPDX-License-Identifier: Apache-2.0
-"""Emitted residual norms beside a copy of as many bytes."""
 
 from __future__ import annotations
 

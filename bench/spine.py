@@ -1,3 +1,4 @@
+# Emitted kernels beside PyTorch on one GPU: right first, then how fast.
 # SPDX-License-Identifier: Apache-2.0
 """Emitted kernels beside PyTorch on one GPU: right first, then how fast.
 

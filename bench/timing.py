@@ -1,5 +1,5 @@
+# Timing on the device: CUDA graphs over input sets that together exceed the L2 cache.
 # SPDX-License-Identifier: Apache-2.0
-"""Timing on the device: CUDA graphs over input sets that together exceed the L2 cache."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
+# Orrery: know how fast a deep-learning program will run, say why, and compile it.
 # SPDX-License-Identifier: Apache-2.0
-"""Orrery: know how fast a deep-learning program will run, say why, and compile it."""
 
 from orrery._orrery import (
     Activation,

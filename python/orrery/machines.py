@@ -1,5 +1,5 @@
+# Machine files: which one describes a GPU.
 # SPDX-License-Identifier: Apache-2.0
-"""Machine files: which one describes a GPU."""
 
 from __future__ import annotations
 

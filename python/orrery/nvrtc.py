@@ -1,5 +1,5 @@
+# Where Python's packages keep NVRTC, for the C++ side, which knows only the system's places.
 # SPDX-License-Identifier: Apache-2.0
-"""Where Python's packages keep NVRTC, for the C++ side, which knows only the system's places."""
 
 from __future__ import annotations
 

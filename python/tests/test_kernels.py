@@ -1,5 +1,5 @@
+# Building, printing, emitting and compiling kernels: nothing here needs a GPU.
 # SPDX-License-Identifier: Apache-2.0
-"""Building, printing, emitting and compiling kernels: nothing here needs a GPU."""
 
 from __future__ import annotations
 

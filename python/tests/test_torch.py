@@ -1,5 +1,5 @@
+# The operators on tensors; skipped, aloud, where there is no PyTorch or no sm_90 GPU.
 # SPDX-License-Identifier: Apache-2.0
-"""The operators on tensors; skipped, aloud, where there is no PyTorch or no sm_90 GPU."""
 
 from __future__ import annotations
 

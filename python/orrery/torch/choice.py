@@ -1,5 +1,5 @@
+# Which configuration of a family to run: the one with the least predicted time.
 # SPDX-License-Identifier: Apache-2.0
-"""Which configuration of a family to run: the one with the least predicted time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
+# Loading kernels for torch devices and launching them on torch's current stream.
 # SPDX-License-Identifier: Apache-2.0
-"""Loading kernels for torch devices and launching them on torch's current stream."""
 
 from __future__ import annotations
 

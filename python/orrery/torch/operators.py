@@ -1,5 +1,5 @@
+# The operators: shapes checked, configuration chosen, kernel launched.
 # SPDX-License-Identifier: Apache-2.0
-"""The operators: shapes checked, configuration chosen, kernel launched."""
 
 from __future__ import annotations
 
