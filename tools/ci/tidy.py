@@ -50,6 +50,8 @@ def changed_sources(run: Run) -> list[str]:
     changed = run.capture("git", "diff", "--name-only", "--diff-filter=d", since, "--", "src")
     untracked = run.capture("git", "ls-files", "-o", "--exclude-standard", "--", "src")
     names = set((changed.stdout + untracked.stdout).splitlines())
+    # The bindings need nanobind's headers, which only the Python build has.
+    names = {name for name in names if not name.startswith("src/orrery/python/")}
     # A header is looked at through its own source.
     names |= {name[:-2] + ".cpp" for name in names if name.endswith(".h")}
     files = [name for name in names if name.endswith(".cpp") and (ROOT / name).exists()]

@@ -1,5 +1,6 @@
 // orrery validate
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 
 #include "orrery/cli/command.h"
@@ -28,7 +29,8 @@ class Validate final : public Command {
     return {
         {.name = "files",
          .value = "FILE.csv ...",
-         .help = "measured tables, recognised by their header",
+         .help = "measured tables, recognised by their header (models.csv: decoders from the "
+                 "models.json beside it)",
          .list = &request_.files,
          .required = true},
         {.name = "--machine",
@@ -61,7 +63,11 @@ class Validate final : public Command {
     request_.cache = given(cache_);
     request_.runtime = given(runtime_);
     ORR_TRY(const auto files, session.validate(request_));
-    return Answer{json_ ? session::to_json(files) : session::to_text(files), 0};
+    const bool any =
+        std::any_of(files.begin(), files.end(), [](const session::ValidatedFile& file) {
+          return file.validation.predicted > 0;
+        });
+    return Answer{json_ ? session::to_json(files) : session::to_text(files), any ? 0 : 1};
   }
 
  private:

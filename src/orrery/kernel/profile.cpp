@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 
-#include "orrery/base/check.h"
 #include "orrery/kernel/geometry.h"
 #include "orrery/kernel/occupancy.h"
 #include "orrery/kernel/profile_internal.h"
@@ -189,7 +188,7 @@ std::vector<UnitKind> count_kinds(const Counting& c) {
   }
   const auto axis = parts_axis(c.program);
   const int64_t parts = axis ? c.tiles[axis->index()] : 1;
-  const auto per_part = static_cast<double>(c.map.units() / parts);
+  const auto per_part = static_cast<double>(c.map.units()) / static_cast<double>(parts);
   std::vector<UnitKind> kinds;
   std::vector<int64_t> before;
   for (int64_t part = 0; part < parts; ++part) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "orrery/base/check.h"
 #include "orrery/kernel/limits.h"
 #include "orrery/kernel/profile_internal.h"
 

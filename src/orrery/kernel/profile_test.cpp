@@ -27,8 +27,8 @@ machine::Chip chip_of(const std::string& file) {
 }
 
 const machine::Chip& h200() {
-  static const machine::Chip chip = chip_of("h200-sxm.toml");
-  return chip;
+  static const machine::Chip kChip = chip_of("h200-sxm.toml");
+  return kChip;
 }
 
 Extents extents(std::initializer_list<std::pair<const char*, int64_t>> values) {

@@ -250,6 +250,7 @@ bool counts_are_sound(const kernel::Profile& profile) {
 }
 
 // Sizes spread evenly over the powers of two up to 2^40.
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): a sweep in nested loops
 TEST(Library, EverySizeGivesSoundCounts) {
   std::mt19937_64 random(7);
   const auto size = [&](int bits) {

@@ -5,9 +5,6 @@
 #include <fmt/format.h>
 
 #include <cctype>
-#include <iterator>
-#include <limits>
-#include <utility>
 
 #include "orrery/machine/number_file.h"
 

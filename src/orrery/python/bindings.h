@@ -1,5 +1,5 @@
-// What the binding files share: one function a header, and how a Result becomes a value or an
-// exception. SPDX-License-Identifier: Apache-2.0
+// What the binding files share: one function a header, and how a Result becomes a value or raises.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <system_error>
+#include <vector>
 
 namespace orrery::session {
 
 namespace fs = std::filesystem;
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, size_t most) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) {
@@ -21,32 +21,60 @@ Result<std::string> read_file(const std::string& path) {
   if (fs::is_directory(status)) {
     return make_error(ErrorCode::IoError, "[session.files] {}: got a folder, need a file", path);
   }
-  constexpr uintmax_t kMost = uintmax_t{1} << 30;
-  if (fs::is_regular_file(status) && fs::file_size(path, error) > kMost) {
-    return make_error(ErrorCode::IoError, "[session.files] {}: got more than 1 GiB", path);
+  if (!fs::is_regular_file(status) && !fs::is_fifo(status)) {
+    return make_error(ErrorCode::IoError, "[session.files] {}: got a device, need a file", path);
   }
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) {
+  std::string text;
+  std::vector<char> block(size_t{1} << 16);
+  while (file && text.size() <= most) {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    text.append(block.data(), static_cast<size_t>(file.gcount()));
+  }
+  if (text.size() > most) {
+    return make_error(ErrorCode::IoError,
+                      "[session.files] {}: got more bytes than {}, need at most so many",
+                      path,
+                      most);
+  }
+  if (!file.eof()) {
     return make_error(ErrorCode::IoError, "[session.files] {}: cannot be read", path);
   }
-  return std::move(text).str();
+  return text;
 }
 
-Result<void> write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".part";
-  std::error_code error;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (!file) {
-      fs::remove(temporary, error);
-      return make_error(ErrorCode::IoError, "[session.files] {}: cannot be written", path);
-    }
+namespace {
+
+/// Writes to what `path` names; `path` itself stays, whatever it is.
+Result<void> write_through(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (!file) {
+    return make_error(ErrorCode::IoError, "[session.files] {}: cannot be written", path);
   }
-  fs::rename(temporary, path, error);
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  std::error_code error;
+  fs::path target = fs::canonical(path, error);
+  if (error) {
+    if (fs::is_symlink(fs::symlink_status(path, error))) {
+      return write_through(path, text);  // a link to a file that does not exist yet
+    }
+    target = path;
+  } else if (!fs::is_regular_file(target, error)) {
+    return write_through(path, text);
+  }
+  const std::string temporary = target.string() + ".part";
+  if (const auto written = write_through(temporary, text); !written.ok()) {
+    fs::remove(temporary, error);
+    return make_error(ErrorCode::IoError, "[session.files] {}: cannot be written", path);
+  }
+  fs::rename(temporary, target, error);
   if (error) {
     const std::string reason = error.message();
     fs::remove(temporary, error);
@@ -54,6 +82,11 @@ Result<void> write_file(const std::string& path, std::string_view text) {
         ErrorCode::IoError, "[session.files] {}: cannot be written: {}", path, reason);
   }
   return {};
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return fs::exists(one, error) && fs::exists(other, error) && fs::equivalent(one, other, error);
 }
 
 bool is_folder(const std::string& path) {

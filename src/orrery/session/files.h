@@ -10,12 +10,21 @@
 
 namespace orrery::session {
 
-/// The whole file. Errors: NotFound, or IoError for a folder, a file above 1 GiB, or what the
-/// system refuses.
-Result<std::string> read_file(const std::string& path);
+/// Most bytes of a machine, library or model file (the largest published one has 40 KB), and of a
+/// table of measurements.
+constexpr size_t kMostText = size_t{4} << 20;
+constexpr size_t kMostTable = size_t{1} << 30;
+
+/// The whole file or pipe. Errors: NotFound, or IoError for a folder, a device, more than `most`
+/// bytes, or what the system refuses.
+Result<std::string> read_file(const std::string& path, size_t most = kMostText);
 
 /// Writes a file by way of a temporary one beside it, so that a failure leaves the old file whole.
+/// A link is followed, and what is no file (a device, a pipe) is written to and stays what it is.
 Result<void> write_file(const std::string& path, std::string_view text);
+
+/// Do both paths lead to one existing file?
+bool is_same_file(const std::string& one, const std::string& other);
 
 bool is_folder(const std::string& path);
 bool is_file(const std::string& path);

@@ -3,7 +3,6 @@
 #include "orrery/session/operators.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "orrery/base/text.h"
 #include "orrery/session/argument_reader.h"
@@ -102,7 +101,7 @@ library::Call rows_call(ArgumentReader& reader, std::string_view name) {
 }  // namespace
 
 const std::vector<Operator>& operators() {
-  static const std::vector<Operator> all = {
+  static const std::vector<Operator> kAll = {
       gemm(),
       attention(),
       rows("rms_norm", "root mean square normalisation of each row"),
@@ -119,7 +118,7 @@ const std::vector<Operator>& operators() {
       rows("cat", "two operands joined; rows x cols of the result"),
       rows("cast_fp32", "conversion to fp32"),
   };
-  return all;
+  return kAll;
 }
 
 const Operator* find_operator(std::string_view name) {

@@ -10,8 +10,6 @@
 #include <fstream>
 
 #include "orrery/session/files.h"
-#include "orrery/session/list_report.h"
-#include "orrery/session/validation_report.h"
 
 namespace orrery::session {
 namespace {
@@ -282,6 +280,62 @@ TEST(Validate, NeverOverwritesItsInput) {
     ASSERT_FALSE(files.ok());
     EXPECT_THAT(files.error().message, HasSubstr("need another place than the input"));
   }
+}
+
+TEST(Validate, AnotherWayToTheInputIsStillTheInput) {
+  const Folder folder;
+  const std::string csv = folder.put("gemm.csv", "dtype,batch,m,n,k,family\nbf16,1,8,8,8,x\n");
+  const std::string roundabout =
+      folder.path() + "/../" + folder.path().substr(folder.path().rfind('/') + 1);
+  for (const std::string& out : {roundabout, roundabout + "/gemm.csv"}) {
+    const auto files = here().validate({.files = {csv}, .machine = "h200", .out = out});
+    ASSERT_FALSE(files.ok()) << out;
+    EXPECT_THAT(files.error().message, HasSubstr("need another place than the input"));
+  }
+}
+
+TEST(Validate, ATimeNoComputerHasIsNamedAndNotScored) {
+  const Folder folder;
+  const std::string csv = folder.put("gemm.csv",
+                                     "dtype,batch,m,n,k,family,latency_us\n"
+                                     "bf16,1,64,64,64,x,1e-300\n"
+                                     "bf16,1,64,64,64,x,abc\n"
+                                     "bf16,1,64,64,64,x,-1\n"
+                                     "bf16,1,64,64,64,x,2.5\n");
+  const auto files = here().validate({.files = {csv}, .machine = "h200"});
+  ASSERT_TRUE(files.ok()) << files.error().to_string();
+  const auto& validation = (*files)[0].validation;
+  EXPECT_EQ(validation.predicted, 4);
+  EXPECT_EQ(validation.compared.size(), 1U);
+  for (const size_t row : {0U, 1U, 2U}) {
+    EXPECT_THAT(validation.table.rows[row].back(), HasSubstr("latency_us: got"));
+  }
+}
+
+TEST(Files, ALinkIsFollowedAndADeviceStaysADevice) {
+  const Folder folder;
+  const std::string target = folder.put("target.txt", "old");
+  const std::string link = folder.path() + "/link.txt";
+  std::filesystem::create_symlink(target, link);
+  ASSERT_TRUE(write_file(link, "new").ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(read_file(target).value(), "new");
+  const std::string device = folder.path() + "/null";
+  std::filesystem::create_symlink("/dev/null", device);
+  EXPECT_TRUE(write_file(device, "gone").ok());
+  EXPECT_TRUE(std::filesystem::is_character_file(device));
+}
+
+TEST(Files, DevicesAndHugeFilesAreRefused) {
+  const Folder folder;
+  const auto zero = read_file("/dev/zero");
+  ASSERT_FALSE(zero.ok());
+  EXPECT_THAT(zero.error().message, HasSubstr("got a device, need a file"));
+  const std::string big = folder.put("big.toml", std::string(100, 'x'));
+  EXPECT_TRUE(read_file(big, 100).ok());
+  const auto more = read_file(big, 99);
+  ASSERT_FALSE(more.ok());
+  EXPECT_THAT(more.error().message, HasSubstr("need at most"));
 }
 
 TEST(Validate, MeasuredDecodersAreWithinEightPercent) {

@@ -94,14 +94,14 @@ Result<std::vector<TunedSource>> sources(const Tuned& tuned, std::string_view ta
 }  // namespace
 
 const std::vector<Operator>& tuned_operators() {
-  static const std::vector<Operator> operators = [] {
+  static const std::vector<Operator> kOperators = [] {
     std::vector<Operator> all;
     for (const TunedFamily& family : tuned_families()) {
       all.push_back(family.op);
     }
     return all;
   }();
-  return operators;
+  return kOperators;
 }
 
 Result<Tuning> Session::tune(const TuneRequest& request) const {

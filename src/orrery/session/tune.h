@@ -1,5 +1,5 @@
-// Tuning: the configurations of a kernel family, ranked by predicted time, and the best one's
-// source. SPDX-License-Identifier: Apache-2.0
+// Tuning: a family's configurations ranked by predicted time, and the best one's source.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstddef>

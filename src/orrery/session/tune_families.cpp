@@ -121,7 +121,7 @@ Result<Candidates> decode_attention(ArgumentReader& arguments, const machine::Ch
 }  // namespace
 
 const std::vector<TunedFamily>& tuned_families() {
-  static const std::vector<TunedFamily> families = {
+  static const std::vector<TunedFamily> kFamilies = {
       {{"gemm",
         "C[m, n] = A[m, k] B[n, k]^T",
         {{"m", "", "rows of A"}, {"n", "", "rows of B"}, {"k", "", "columns of both"}, kDtype}},
@@ -140,7 +140,7 @@ const std::vector<TunedFamily>& tuned_families() {
          kDtype}},
        decode_attention},
   };
-  return families;
+  return kFamilies;
 }
 
 }  // namespace orrery::session

@@ -20,7 +20,7 @@ struct Candidates {
 
 struct TunedFamily {
   Operator op;
-  Result<Candidates> (*candidates)(ArgumentReader& arguments, const machine::Chip& chip);
+  Result<Candidates> (*candidates)(ArgumentReader& arguments, const machine::Chip& chip) = nullptr;
 };
 
 const std::vector<TunedFamily>& tuned_families();

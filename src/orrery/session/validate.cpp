@@ -49,9 +49,8 @@ Result<void> write_predictions(const std::vector<ValidatedFile>& files, const st
 Result<void> check_out(const ValidateRequest& request) {
   const std::string& out = request.out;
   for (const std::string& file : request.files) {
-    const bool same = file == out || (is_folder(out) &&
-                                      stem_of(file) + ".csv" == file.substr(file.rfind('/') + 1) &&
-                                      folder_of(file) == out);
+    const std::string written = is_folder(out) ? out + "/" + stem_of(file) + ".csv" : out;
+    const bool same = file == written || is_same_file(file, written);
     if (!out.empty() && same) {
       return make_error(ErrorCode::InvalidInput,
                         "[session.validate] out: got '{}', need another place than the input",
@@ -82,7 +81,7 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
     if (request.runtime) {
       ORR_TRY(setup.runtime, plan::parse_runtime(*request.runtime));
     }
-    ORR_TRY(const std::string text, read_file(path));
+    ORR_TRY(const std::string text, read_file(path, kMostTable));
     ORR_TRY(validate::Validation validation, validate::validate_table(text, path, setup));
     std::vector<validate::Score> scores = validate::scores(validation.compared);
     files.push_back({path, std::move(validation), std::move(scores)});

@@ -1,6 +1,5 @@
 // Rows of models.csv: whole decoders, by their sizes in models.json.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string>
 #include <utility>
 

@@ -37,12 +37,23 @@ Result<plan::Estimate> predict(const TableKind* kind, const Fields& fields, cons
   return kind->predict(fields, setup);
 }
 
-std::optional<Duration> measured(const Fields& fields) {
-  const auto value = parse_double(fields.text("latency_us"));
-  if (!value || !(*value > 0)) {
-    return std::nullopt;
+/// The measured time; none if the cell is empty. Error: it is no time a computer can have.
+Result<std::optional<Duration>> measured(const Fields& fields) {
+  constexpr double kLeastUs = 1e-3;  // a nanosecond: no launch is shorter
+  constexpr double kMostUs = 1e12;   // a week and a half
+  const std::string_view text = fields.text("latency_us");
+  if (trim(text).empty()) {
+    return std::optional<Duration>{};
   }
-  return Duration::from(Seconds(*value * 1e-6));
+  const auto value = parse_double(text);
+  if (!value || !(*value >= kLeastUs && *value <= kMostUs)) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[validate.measured] latency_us: got '{}', need {} to {} or nothing",
+                      text,
+                      kLeastUs,
+                      kMostUs);
+  }
+  return std::optional(Duration::from(Seconds(*value * 1e-6)));
 }
 
 std::string microseconds(Duration time) {
@@ -83,15 +94,18 @@ Result<Validation> validate_table(std::string_view csv,
       continue;
     }
     ++result.predicted;
+    const Result<std::optional<Duration>> time = measured(fields);
     row.insert(row.end(),
                {microseconds(estimate->time),
                 microseconds(estimate->low),
                 microseconds(estimate->high),
                 std::string(name(estimate->bound)),
-                ""});
-    if (const auto time = measured(fields)) {
+                time.ok() ? "" : time.error().message});
+    if (!time.ok()) {
+      count_error(result, time.error().message);
+    } else if (*time) {
       result.compared.push_back(
-          {kind->family(fields), *time, estimate->time, estimate->low, estimate->high});
+          {kind->family(fields), **time, estimate->time, estimate->low, estimate->high});
     }
   }
   return result;

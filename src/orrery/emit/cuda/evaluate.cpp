@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 
-#include "orrery/base/check.h"
 #include "orrery/emit/cuda/index_internal.h"
 #include "orrery/emit/expression.h"
 

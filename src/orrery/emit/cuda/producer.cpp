@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "orrery/base/check.h"
 #include "orrery/emit/cuda/scope_internal.h"
 
 namespace orrery::emit::cuda {

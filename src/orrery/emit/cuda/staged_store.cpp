@@ -4,7 +4,6 @@
 #include <iterator>
 #include <set>
 
-#include "orrery/base/check.h"
 #include "orrery/emit/cuda/index_internal.h"
 #include "orrery/emit/cuda/scope_internal.h"
 
