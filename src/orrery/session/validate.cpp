@@ -1,6 +1,5 @@
 // Session: validation of files.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <utility>
 
 #include "orrery/frontend/decoder_list.h"
