@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "orrery/emit/cuda/evaluate_internal.h"
-#include "orrery/emit/cuda/index_internal.h"
+#include "orrery/emit/index.h"
 
 namespace orrery::emit::cuda {
 namespace {

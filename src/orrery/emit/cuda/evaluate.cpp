@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 
-#include "orrery/emit/cuda/index_internal.h"
 #include "orrery/emit/expression.h"
+#include "orrery/emit/index.h"
 
 namespace orrery::emit::cuda {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "orrery/base/check.h"
-#include "orrery/emit/cuda/index_internal.h"
 #include "orrery/emit/cuda/scope_internal.h"
+#include "orrery/emit/index.h"
 
 namespace orrery::emit::cuda {
 namespace {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <set>
 
-#include "orrery/emit/cuda/index_internal.h"
 #include "orrery/emit/cuda/scope_internal.h"
+#include "orrery/emit/index.h"
 
 namespace orrery::emit::cuda {
 namespace {
