@@ -180,6 +180,34 @@ TEST(Clock, FallsUnderLoadAndFurtherWhenSustained) {
   EXPECT_GT(hertz(plan::ClockState::Mixed), hertz(plan::ClockState::Steady));
 }
 
+// 370.8 GB at 370.8 GB/s; the blocks work meanwhile, the messages come before.
+TEST(ClosedForm, TheLinkWorksBesideTheBlocks) {
+  const ClosedForm form(h200());
+  auto profile = waiting(132, 1);
+  const Duration alone = form.time(profile, {}).time;
+  profile.link.sent = Bytes(form.machine().chip.link.achieved.value());
+  profile.link.hops = 3;
+  profile.link.hop = Duration::from(Seconds(2e-6));
+  const auto linked = form.time(profile, {});
+  EXPECT_EQ(linked.bound, plan::Bound::Link);
+  EXPECT_NEAR(linked.time.seconds().value(),
+              1 + 6e-6 + form.machine().chip.launch.graph_gap.seconds().value(),
+              1e-9);
+  profile.link.sent = Bytes(1.0);
+  EXPECT_EQ(form.time(profile, {}).time - alone, Duration::from(Seconds(6e-6)));
+}
+
+TEST(ClosedForm, AHostThatLaunchesSlowlyIsSeenOutsideAGraph) {
+  const ClosedForm form(h200());
+  auto profile = waiting(1, 1);
+  const auto graph = form.time(profile, {});
+  profile.host = Duration::from(Seconds(1e-3));
+  EXPECT_EQ(form.time(profile, {}).time, graph.time);
+  const auto stream = form.time(profile, {.graph = false});
+  EXPECT_EQ(stream.time, profile.host);
+  EXPECT_EQ(stream.bound, plan::Bound::Launch);
+}
+
 TEST(ClosedForm, LaunchesAfterAnotherKernelTakeLonger) {
   const ClosedForm form(h200());
   const auto profile = waiting(1, 1);

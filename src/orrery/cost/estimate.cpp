@@ -7,6 +7,7 @@
 
 #include "orrery/cost/clock.h"
 #include "orrery/cost/interval.h"
+#include "orrery/cost/link.h"
 #include "orrery/cost/memory.h"
 #include "orrery/cost/overlap.h"
 #include "orrery/cost/waves.h"
@@ -19,8 +20,9 @@ struct Start {
   double launch = 0;
   double fixed = 0;
   double access = 0;
+  double hops = 0;  // messages between GPUs that wait for one another
 
-  double sum() const { return launch + fixed + access; }
+  double sum() const { return launch + fixed + access + hops; }
 };
 
 Start start_of(const kernel::Profile& profile,
@@ -35,6 +37,7 @@ Start start_of(const kernel::Profile& profile,
     start.launch = 0;  // the kernel before lets it start early; only its own first access remains
   }
   start.fixed = profile.fixed.seconds().value();
+  start.hops = hop_seconds(profile.link);
   if (profile.traffic.unique_read.value() > 0) {
     start.access =
         launch.first_access.seconds().value() + cold_share * launch.cold_access.seconds().value();
@@ -48,6 +51,7 @@ struct Work {
   double tensor = 0;   // clocks the matrix pipes are busy, mean over all SMs
   double l2 = 0;       // clocks of L2
   double dram = 0;     // seconds
+  double link = 0;     // seconds
   double overlap = 1;  // exponent of core work with memory traffic
 };
 
@@ -67,7 +71,7 @@ Body body_of(const Work& work, double start, const machine::Chip& chip, double p
     body.core = work.core / hertz;
     body.l2 = work.l2 / hertz;
     const double memory = overlapped(body.l2, work.dram, chip.overlap.memory);
-    body.seconds = overlapped(body.core, memory, work.overlap);
+    body.seconds = overlapped(std::max(body.core, work.link), memory, work.overlap);
     const double all = body.seconds + start;
     if (round == kRounds || !(all > 0)) {
       return body;
@@ -105,10 +109,14 @@ plan::Bound bound_of(Limit limit) {
 plan::Bound bound_of(const Start& start,
                      const Body& body,
                      const MemoryTime& memory,
-                     const CoreTime& core) {
-  const double most = std::max({body.core, body.l2, memory.dram});
+                     const CoreTime& core,
+                     double link) {
+  const double most = std::max({body.core, body.l2, memory.dram, link});
   if (start.sum() >= most) {
     return start.launch + start.fixed >= start.access ? plan::Bound::Launch : plan::Bound::Latency;
+  }
+  if (most == link) {
+    return plan::Bound::Link;
   }
   if (most == memory.dram) {
     return plan::Bound::Dram;
@@ -135,6 +143,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                   .tensor = core.tensor_cycles,
                   .l2 = l2_cycles(profile.traffic, chip),
                   .dram = memory.dram,
+                  .link = link_seconds(profile.link, chip.link),
                   .overlap = stated > 0       ? stated
                              : core.pipelined ? chip.overlap.pipelined
                                               : chip.overlap.unpipelined};
@@ -142,20 +151,27 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
       body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(conditions.clock)]);
 
   plan::Estimate estimate;
-  const double seconds = start.sum() + body.seconds;
+  const double device = start.sum() + body.seconds;
+  // The host runs ahead of the device: the slower of both is seen.
+  const double host = conditions.graph ? 0 : profile.host.seconds().value();
+  const double seconds = std::max(device, host);
   estimate.time = max(Duration::from(Seconds(seconds)), Duration::picoseconds(1));
   set_interval(estimate, profile, chip);
-  estimate.bound = bound_of(start, body, memory, core);
-  estimate.terms.reserve(6);
+  estimate.bound =
+      host > device ? plan::Bound::Launch : bound_of(start, body, memory, core, work.link);
+  estimate.terms.reserve(9);
   const auto term = [&](const char* name, double value) {
     if (value > 0) {
       estimate.terms.push_back({name, Duration::from(Seconds(value))});
     }
   };
+  term("host", host);
   term("launch", start.launch);
   term("fixed", start.fixed);
   term("first access", start.access);
+  term("hops", start.hops);
   term("core", body.core);
+  term("link", work.link);
   term("L2", body.l2);
   term("DRAM", memory.dram);
   return estimate;

@@ -107,6 +107,16 @@ struct CodeCounts {
   bool operator==(const CodeCounts&) const = default;
 };
 
+/// What a kernel of a collective exchanges with other GPUs: nothing, for the kernels of one GPU.
+/// Its blocks (one a channel) are units like any other's; the link works beside them.
+struct LinkWork {
+  Bytes sent;        // by one GPU, flags of the protocol included
+  double share = 1;  // of the link's achieved rate that this way of sending reaches
+  double hops =
+      0;         // messages that wait for one another, from the first sender to the last receiver
+  Duration hop;  // each, stated by a library file
+};
+
 /// What is known of a kernel beyond its counts, stated by a library file; 0 leaves it to the
 /// machine file.
 struct Behaviour {
@@ -130,7 +140,9 @@ struct Profile {
   Traffic traffic;
   bool programmatic_launch = false;  // overlaps its start with the end of the kernel before
   double extra_nodes = 0;            // memset or copy nodes that come with it
+  LinkWork link;
   Duration fixed;  // host- or device-side fixed cost of a library kernel, beyond a bare launch
+  Duration host;   // that the host takes for one call outside a CUDA graph; 0: the plan counts it
   CodeCounts code;
   Behaviour behaviour;
   std::vector<std::string> reasons;  // why this kernel: selection rule, with source

@@ -123,6 +123,27 @@ Overlap read_overlap(NumberFile& file) {
   return overlap;
 }
 
+Link read_link(NumberFile& file) {
+  Link link;
+  link.gpus = count(file, "link.gpus");
+  link.bandwidth =
+      BytesPerSecond(file.number("link.bandwidth", Unit::BytesPerSecond, Range::NotNegative));
+  link.achieved =
+      BytesPerSecond(file.number("link.achieved", Unit::BytesPerSecond, Range::NotNegative));
+  const double multicast = file.number("link.multicast", Unit::One, Range::NotNegative);
+  if (multicast != 0 && multicast != 1) {
+    file.complain("link.multicast", fmt::format("got {}, need 0 or 1", multicast));
+  }
+  link.multicast = multicast == 1;
+  if (link.achieved > link.bandwidth) {
+    file.complain("link.achieved", "got more than link.bandwidth, need at most that");
+  }
+  if (link.gpus > 1 && link.achieved.value() <= 0) {
+    file.complain("link.achieved", "got 0 in a node of several GPUs, need its rate");
+  }
+  return link;
+}
+
 Vendor read_vendor(NumberFile& file) {
   const std::string vendor = file.text("vendor");
   if (vendor != "nvidia" && vendor != "amd" && vendor != "other" && !vendor.empty()) {
@@ -195,9 +216,7 @@ Result<Machine> parse_machine(std::string_view toml, std::string_view origin) {
   machine.chip.dram = read_dram(file);
   machine.chip.launch = read_launch(file);
   machine.chip.overlap = read_overlap(file);
-  machine.link.gpus = count(file, "link.gpus");
-  machine.link.bandwidth =
-      BytesPerSecond(file.number("link.bandwidth", Unit::BytesPerSecond, Range::NotNegative));
+  machine.chip.link = read_link(file);
   check_relations(file, machine.chip);
   ORR_TRY_VOID(file.finish("machine.parse"));
   machine.numbers = file.numbers();

@@ -112,9 +112,12 @@ struct Overlap {
   double error = 0;        // half an 80 % interval of a kernel that states none, relative
 };
 
+/// How an accelerator reaches the others of its node.
 struct Link {
   int64_t gpus = 1;          // in the node
-  BytesPerSecond bandwidth;  // per GPU, one direction
+  BytesPerSecond bandwidth;  // per GPU, one direction, specification
+  BytesPerSecond achieved;   // of long messages, one direction
+  bool multicast = false;    // the switch copies and adds (NVLink SHARP)
 };
 
 /// One accelerator.
@@ -128,6 +131,7 @@ struct Chip {
   Dram dram;
   Launch launch;
   Overlap overlap;
+  Link link;
 };
 
 struct Machine {
@@ -136,7 +140,6 @@ struct Machine {
   std::string title;      // "NVIDIA H200 SXM 141 GB"
   std::string libraries;  // which library files apply: "cuda-13", "rocm-7"
   Chip chip;
-  Link link;
   std::vector<Number> numbers;  // every number with its provenance, in file order
 };
 

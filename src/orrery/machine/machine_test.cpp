@@ -130,7 +130,7 @@ TEST(Machine, ReportsEveryMistakeAtOnce) {
   text = replaced(text, "gpus = { value = 1,", "gpus = { value = 1.5,");
   const std::string error = error_of(text);
   for (const char* part : {"l2.capacity (line ",
-                           "got -32, need a number above 0",
+                           "got -32, need 9.53674e-07 to 9.53674e+11 MiB",
                            "l2.effective (line ",
                            "need a finite number",
                            "l2.sector (line ",
@@ -143,7 +143,7 @@ TEST(Machine, ReportsEveryMistakeAtOnce) {
                            "launch.host_launch (line ",
                            "date is missing",
                            "link.gpus (line ",
-                           "got 1.5, need a whole number above 0"}) {
+                           "got 1.5, need a whole number, 1 to 1e+09"}) {
     EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
   }
 }
@@ -156,6 +156,31 @@ TEST(Machine, RefusesAKeyWrittenTwiceWithItsLine) {
   ASSERT_FALSE(machine.ok());
   EXPECT_EQ(machine.error().code, ErrorCode::ParseError);
   EXPECT_NE(machine.error().message.find("gpus"), std::string::npos) << machine.error().message;
+}
+
+// Each alone would turn a prediction into nonsense: "forever", or nothing at all.
+TEST(Machine, RefusesNumbersThatNoHardwareHas) {
+  const std::string good = read(folder() / "TEMPLATE.toml");
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"max = { value = ", "max = { value = 1e-300"},
+           {"max = { value = ", "max = { value = 1e300"},
+           {"count = { value = ", "count = { value = 1e15"},
+           {"graph_gap = { value = ", "graph_gap = { value = 1e30"},
+           {"l2_port = { value = ", "l2_port = { value = 1e-9"}}) {
+    const size_t at = good.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    const size_t end = good.find(',', at);
+    const auto machine = parse_machine(good.substr(0, at) + to + good.substr(end), "test.toml");
+    ASSERT_FALSE(machine.ok()) << to;
+    EXPECT_NE(machine.error().message.find(", need "), std::string::npos);
+    EXPECT_NE(machine.error().message.find(" to "), std::string::npos);
+  }
+}
+
+TEST(Machine, ANodeOfSeveralGpusNeedsTheRateOfItsLinks) {
+  const std::string error = error_of(
+      replaced(read(folder() / "TEMPLATE.toml"), "gpus = { value = 1", "gpus = { value = 8"));
+  EXPECT_NE(error.find("link.achieved"), std::string::npos) << error;
 }
 
 TEST(Machine, RefusesNumbersThatContradictEachOther) {

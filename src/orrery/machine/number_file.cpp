@@ -46,6 +46,33 @@ constexpr Spelling kSpellings[] = {
     {Unit::Seconds, "s", 1},
 };
 
+/// What a number of a unit can be at all, in base units: far beyond any hardware, near enough to
+/// catch a slip of the pen before it becomes a time of no meaning.
+struct Span {
+  double least;
+  double most;
+};
+
+Span sensible(Unit unit) {
+  switch (unit) {
+    case Unit::One:
+      return {1e-6, 1e9};
+    case Unit::Bytes:
+      return {1, 1e18};
+    case Unit::BytesPerSecond:
+      return {1e6, 1e18};
+    case Unit::Hertz:
+      return {1e6, 1e12};
+    case Unit::Cycles:
+    case Unit::BytesPerCycle:
+    case Unit::FlopsPerCycle:
+      return {1e-3, 1e9};
+    case Unit::Seconds:
+      return {1e-12, 1e3};
+  }
+  ORR_UNREACHABLE();
+}
+
 std::string accepted(Unit unit) {
   std::string all;
   for (const auto& spelling : kSpellings) {
@@ -238,16 +265,19 @@ double NumberFile::number_or(std::string_view key, Unit unit, double otherwise, 
     return 0;
   }
   const double value = number.value * spelling->scale;
-  const bool good = std::isfinite(value) &&
-                    (range == Range::NotNegative ? value >= 0 : value > 0) &&
-                    (range != Range::Count || (value == std::floor(value) && value < 9e15));
-  if (!good) {
+  const Span span = sensible(unit);
+  const bool zero = value == 0 && range == Range::NotNegative;
+  const bool whole = range != Range::Count || value == std::floor(value);
+  if (!zero && !(whole && value >= span.least && value <= span.most)) {
     complain(key,
-             fmt::format("got {}, need {}",
+             fmt::format("got {:g}, need {}{:g} to {:g} {}",
                          number.value,
-                         range == Range::Count         ? "a whole number above 0"
-                         : range == Range::NotNegative ? "a number of at least 0"
-                                                       : "a number above 0"));
+                         range == Range::Count         ? "a whole number, "
+                         : range == Range::NotNegative ? "0 or "
+                                                       : "",
+                         (range == Range::Count ? 1 : span.least) / spelling->scale,
+                         span.most / spelling->scale,
+                         number.unit));
     return 0;
   }
   return value;
