@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "orrery/base/text.h"
@@ -58,6 +60,27 @@ std::string find_home() {
   return "";
 }
 
+/// Folders that an option names have to be there: a misspelt one would silently hide its files.
+Result<void> check_folders(const Everywhere& everywhere) {
+  const std::vector<std::string> home = {everywhere.home};
+  const std::pair<std::string_view, const std::vector<std::string>*> options[] = {
+      {"--home", &home},
+      {"--machine-dir", &everywhere.machine_folders},
+      {"--library-dir", &everywhere.library_folders},
+      {"--model-dir", &everywhere.model_folders},
+  };
+  for (const auto& [option, folders] : options) {
+    for (const std::string& folder : *folders) {
+      const bool left_out = folder.empty() && option == "--home";
+      std::error_code none;
+      if (!left_out && !std::filesystem::is_directory(folder, none)) {
+        return make_error(ErrorCode::NotFound, "[cli] {}: got '{}', need a folder", option, folder);
+      }
+    }
+  }
+  return {};
+}
+
 session::Places places(const Everywhere& everywhere) {
   session::Places found{.home = everywhere.home.empty() ? find_home() : everywhere.home,
                         .machine_folders = everywhere.machine_folders,
@@ -90,6 +113,9 @@ int run(const std::vector<std::string>& words) {
   if (parsed->command == nullptr) {
     print(stdout, parsed->text);
     return 0;
+  }
+  if (const Result<void> checked = check_folders(parsed->everywhere); !checked.ok()) {
+    return fail(checked.error());
   }
   const Result<Answer> answer = parsed->command->run(session::Session(places(parsed->everywhere)));
   if (!answer.ok()) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 #include "orrery/base/text.h"
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr int kMostLevels = 64;
 
-/// Builds our tree from the parser's events; refuses what nests too deep before it is built.
+/// Builds our tree from the parser's events; refuses what nests too deep before it is built, and a
+/// key that an object has already: of two values neither is the one that was meant.
 class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return place({}); }
@@ -64,6 +66,10 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
 
   bool key(string_t& value) override {
     keys_.back() = std::move(value);
+    if (!seen_.back().insert(keys_.back()).second) {
+      repeated_ = keys_.back();
+      return false;
+    }
     return true;
   }
 
@@ -85,6 +91,8 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   /// Bytes read up to the error; none if the nesting was refused.
   std::optional<std::size_t> position() const { return position_; }
 
+  const std::optional<std::string>& repeated() const { return repeated_; }
+
  private:
   bool open(Json::Kind kind) {
     if (open_.size() >= kMostLevels) {
@@ -94,6 +102,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     node.kind = kind;
     open_.push_back(std::move(node));
     keys_.emplace_back();
+    seen_.emplace_back();
     return true;
   }
 
@@ -101,6 +110,7 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
     Json node = std::move(open_.back());
     open_.pop_back();
     keys_.pop_back();
+    seen_.pop_back();
     return place(std::move(node));
   }
 
@@ -118,7 +128,9 @@ class TreeBuilder : public nlohmann::json_sax<nlohmann::json> {
   Json root_;
   std::vector<Json> open_;         // containers begun and not ended
   std::vector<std::string> keys_;  // the last key of each
+  std::vector<std::set<std::string>> seen_;
   std::optional<std::size_t> position_;
+  std::optional<std::string> repeated_;
 };
 
 }  // namespace
@@ -153,6 +165,12 @@ Result<Json> parse_json(std::string_view text, std::string_view origin) {
   TreeBuilder builder;
   if (nlohmann::json::sax_parse(text, &builder)) {
     return builder.take();
+  }
+  if (builder.repeated()) {
+    return make_error(ErrorCode::ParseError,
+                      "[frontend.json] {}: got the key '{}' twice in one object, need it once",
+                      origin,
+                      builder.repeated()->substr(0, 80));
   }
   if (!builder.position()) {
     return make_error(ErrorCode::ParseError,

@@ -13,7 +13,7 @@ namespace orrery::frontend {
 
 struct JsonMember;
 
-/// A JSON value. Members keep their order; of equal keys the last one counts.
+/// A JSON value. Members keep their order; no key comes twice.
 struct Json {
   enum class Kind { Null, Bool, Integer, Decimal, String, Array, Object };
 

@@ -114,6 +114,12 @@ Result<StepTime> time_call(const library::Call& call,
         ErrorCode::Unsupported, "[plan.timing] {}: got no kernel, need one", to_text(call));
   }
   Choice choice = choose(candidates, estimator, conditions);
+  if (choice.estimate.high == Duration::max()) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[plan.timing] {}: got a time of more than {:.0f} days, need smaller sizes",
+                      to_text(call),
+                      Duration::max().seconds().value() / 86400);
+  }
   StepTime step;
   step.once = std::move(choice.estimate);
   step.total = step.once.time;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <utility>
 
 #include "orrery/base/text.h"
@@ -60,20 +61,37 @@ Result<machine::Machine> Catalog::machine(std::string_view query) const {
   }
   std::vector<std::string> names;
   std::vector<std::string> broken;  // files that may be the one, but cannot be read
+  std::optional<machine::Machine> found;
+  std::string found_at;
   for (const std::string& path : paths(places_.machine_folders, "machines", ".toml")) {
+    if (found && folder_of(path) != folder_of(found_at)) {
+      break;  // a folder of one's own comes before the others
+    }
     Result<machine::Machine> machine = machine_in(path);
     if (!machine.ok()) {
-      if (without_marks(stem_of(path)) == without_marks(query)) {
+      if (!found && without_marks(stem_of(path)) == without_marks(query)) {
         return machine;
       }
       broken.push_back(machine.error().to_string());
       continue;
     }
     if (machine::answers_to(*machine, query)) {
-      return machine;
+      if (found) {
+        return make_error(ErrorCode::InvalidInput,
+                          "[session.machine] machine: got {} and {} for '{}', need one",
+                          found_at,
+                          path,
+                          query);
+      }
+      found = *std::move(machine);
+      found_at = path;
+      continue;
     }
     names.push_back(machine->id);
     names.insert(names.end(), machine->aliases.begin(), machine->aliases.end());
+  }
+  if (found) {
+    return *std::move(found);
   }
   Error error =
       make_error(ErrorCode::NotFound,

@@ -185,6 +185,18 @@ TEST(Catalog, BrokenMachineFileIsReportedButHidesNoOther) {
   EXPECT_FALSE(session.catalog().machine("broken").ok());
 }
 
+TEST(Catalog, TwoFilesOfOneFolderMayNotAnswerToOneName) {
+  const Folder folder;
+  const std::string text = *read_file(std::string(ORRERY_SOURCE_DIR) + "/machines/h200-sxm.toml");
+  folder.put("one.toml", text);
+  const Session own({.home = ORRERY_SOURCE_DIR, .machine_folders = {folder.path()}});
+  EXPECT_TRUE(own.catalog().machine("h200").ok());  // comes before the tree's
+  folder.put("two.toml", text);
+  const auto machine = own.catalog().machine("h200");
+  ASSERT_FALSE(machine.ok());
+  EXPECT_THAT(machine.error().message, HasSubstr("two.toml for 'h200', need one"));
+}
+
 TEST(Operators, ReportEverythingThatIsWrong) {
   const std::vector<std::string> arguments = {"m=0", "n=-5", "kk=3", "m=7", "dtype=bf17", "x"};
   EXPECT_EQ(
@@ -199,6 +211,15 @@ TEST(Operators, HugeTensorsAreRefused) {
   const std::vector<std::string> arguments = {"m=4294967296", "n=4294967296", "k=4294967296"};
   EXPECT_THAT(parse_call("gemm", arguments).error().message,
               HasSubstr("C: got 1.84e+19 elements, need at most 2^48"));
+}
+
+// 2 x 2^72 FLOP: some years, more than a Duration holds.
+TEST(Operators, ATimeWithoutMeaningIsAnError) {
+  const auto prediction = here().predict(CallRequest{
+      .op = "gemm", .arguments = {"m=16777216", "n=16777216", "k=16777216"}, .machine = "h200"});
+  ASSERT_FALSE(prediction.ok());
+  EXPECT_NE(prediction.error().message.find("need smaller sizes"), std::string::npos)
+      << prediction.error().message;
 }
 
 TEST(Operators, PresetMayNameAnotherArgument) {
