@@ -41,7 +41,7 @@ def include_complaints(path: str, text: str, table: dict[str, Any]) -> list[str]
             if target not in allowed[folder]:
                 row = ", ".join(table["folders"][folder]) or "nothing"
                 complaints.append(f"{where}: includes {name}, but {folder} may include {row}")
-        elif match[1] == '"':
+        elif match[1] == '"' and not name.startswith("test/support/"):
             complaints.append(f'{where}: includes "{name}", need the path from src: "orrery/..."')
         complaints += restricted(where, path, name, table["headers"])
     return complaints

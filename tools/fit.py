@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Scores machine and library files against measured tables, fits and cross-validates constants.
 # SPDX-License-Identifier: Apache-2.0
-"""Three commands, all driving the program `orrery_calibrate_main` (see src/orrery/calibrate):
+"""Three commands, all driving the program `orrery_validate_main` (src/orrery/validate/main.cpp):
 
     tools/fit.py score         accuracy by family, as in docs/accuracy.md
     tools/fit.py fit gemm      refits the constants of a group (GROUPS below), writes both files
@@ -27,7 +27,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILES = {"machine": ROOT / "machines/h200-sxm.toml", "library": ROOT / "libraries/cuda-13.toml"}
+FILES = {"machine": ROOT / "machines/h200-sxm.toml"} | {
+    path.stem: path for path in sorted((ROOT / "libraries").glob("*.toml"))
+}
 NVJET = "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share"
 FLASH = "tensor_share issue_per_score alone uneven diagonal unit combine_fixed"
 CUDNN = (
@@ -35,6 +37,21 @@ CUDNN = (
     "decode_share_small reduction_fixed"
 )
 POINTWISE = "simple exp tanh silu gelu cast_fp32 strided"
+
+# what `score` scores; "given": the kernel that ran is given
+TABLES = [
+    "gemm",
+    "gemm given",
+    "gemm2",
+    "attention",
+    "attention2",
+    "membound",
+    "membound2",
+    "grouped_gemm",
+    "conv",
+    "collectives",
+    "models",
+]
 
 Loss = Callable[[list[float]], float]
 
@@ -46,27 +63,27 @@ def keys(file: str, section: str, names: str) -> list[str]:
 # group: its constants, the tables to score, and the families of those tables (empty: all)
 GROUPS: dict[str, tuple[list[str], list[str], str]] = {
     "gemm": (
-        keys("library", "cublas.nvjet", NVJET)
+        keys("cublas-13", "nvjet", NVJET)
         + keys("machine", "overlap", "memory pipes")
         + ["machine:clock.mixed_share"],
-        ["gemm-given"],
+        ["gemm given"],
         "",
     ),
-    "flash": (keys("library", "flash", FLASH), ["attention"], "flash"),
-    "cudnn": (keys("library", "cudnn", CUDNN), ["attention"], "cudnn"),
+    "flash": (keys("flash-attention-2", "flash", FLASH), ["attention"], "flash"),
+    "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),
     "pointwise": (
         keys("machine", "launch", "graph_gap first_access cold_access")
-        + keys("library", "pytorch.pointwise.instructions", POINTWISE)
-        + keys("library", "pytorch.pointwise.chain", POINTWISE),
+        + keys("pytorch-2", "pointwise.instructions", POINTWISE)
+        + keys("pytorch-2", "pointwise.chain", POINTWISE),
         ["membound", "membound2"],
         "add copy fill mul relu clamp exp tanh silu gelu cast_fp32 broadcast_mul",
     ),
     "rows": (
-        keys("library", "pytorch.norm", "unit beyond_l1 layer_norm layer_norm_instructions")
-        + keys("library", "pytorch.softmax", "instructions chain unit trip")
+        keys("pytorch-2", "norm", "unit beyond_l1 layer_norm layer_norm_instructions")
+        + keys("pytorch-2", "softmax", "instructions chain unit trip")
         + keys("machine", "l2", "latency")
         + keys("machine", "dram", "latency")
-        + ["machine:overlap.unpipelined", "library:pytorch.gather.unit"],
+        + ["machine:overlap.unpipelined", "pytorch-2:gather.unit"],
         ["membound"],
         "rms_norm layer_norm softmax gather_rows",
     ),
@@ -92,6 +109,14 @@ class Case:
         return hashlib.sha256(shape.encode()).digest()[0] % 5
 
 
+def case_of(line: str) -> Case | None:
+    """A line of the program; none if it was not predicted or not measured."""
+    table, family, name, measured, predicted, low, high, _ = line.split(",")
+    if not (predicted and measured):
+        return None
+    return Case(table, family, name, float(measured), float(predicted), float(low), float(high))
+
+
 class Scorer:
     """Runs the program on two texts; keeps them in a folder of its own."""
 
@@ -103,16 +128,15 @@ class Scorer:
         paths = {name: Path(self.folder.name) / f"{name}.toml" for name in texts}
         for name, path in paths.items():
             path.write_text(texts[name])
-        command = [self.program, self.data, str(paths["machine"]), str(paths["library"]), *tables]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise ValueError(done.stderr)
-        cases = []
-        for line in done.stdout.splitlines():
-            cells = line.split(",", 9)
-            if cells[5]:
-                values = [float(cells[i]) for i in (3, 5, 6, 7)]
-                cases.append(Case(cells[0], cells[1], cells[2], *values))
+        cases: list[Case] = []
+        for table in tables:
+            name, *given = table.split()
+            command = [self.program, *(["--given-kernel"] if given else []), *map(str, paths.values())]
+            command.append(f"{self.data}/{name}.csv")
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise ValueError(done.stderr)
+            cases += [case for line in done.stdout.splitlines() if (case := case_of(line))]
         return cases
 
 
@@ -261,7 +285,7 @@ def options_of() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
     parser.add_argument("command", choices=["score", "fit", "folds"])
     parser.add_argument("group", nargs="?", choices=sorted(GROUPS))
-    program = ROOT / "build/release/bin/orrery_calibrate_main"
+    program = ROOT / "build/release/bin/orrery_validate_main"
     parser.add_argument("--program", default=str(program))
     data = os.environ.get("ORRERY_DATA", "")
     parser.add_argument("--data", default=data, help="folder of the measured tables")
@@ -282,7 +306,7 @@ def main() -> int:
     elif options.command == "folds":
         print(summary(folds(scorer, options.group, options.evaluations)))
     else:
-        for table in ["gemm", "gemm-given", "attention", "membound", "membound2", "models"]:
+        for table in TABLES:
             print(summary(scorer.run(present(), [table])))
     return 0
 

@@ -54,6 +54,11 @@ class Validate final : public Command {
          .value = "R",
          .help = "graph or eager, where no column says [as measured]",
          .text = &runtime_},
+        {.name = "--given",
+         .value = "WHAT",
+         .help =
+             "what may be read beside the case: kernel, the name of the one that ran (gemm.csv)",
+         .text = &given_},
         {.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_},
     };
   }
@@ -62,6 +67,11 @@ class Validate final : public Command {
     request_.state = given(state_);
     request_.cache = given(cache_);
     request_.runtime = given(runtime_);
+    if (!given_.empty() && given_ != "kernel") {
+      return make_error(
+          ErrorCode::InvalidInput, "[cli.validate] --given: got '{}', need kernel", given_);
+    }
+    request_.given_kernel = given_ == "kernel";
     ORR_TRY(const auto files, session.validate(request_));
     const bool any =
         std::any_of(files.begin(), files.end(), [](const session::ValidatedFile& file) {
@@ -75,6 +85,7 @@ class Validate final : public Command {
   std::string state_;
   std::string cache_;
   std::string runtime_;
+  std::string given_;
   bool json_ = false;
 };
 

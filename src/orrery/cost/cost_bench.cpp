@@ -3,27 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
-#include <fstream>
-#include <sstream>
-#include <string>
-
 #include "orrery/cost/estimate.h"
 #include "orrery/library/library.h"
+#include "test/support/tree.h"
 
 namespace orrery::cost {
 namespace {
 
-std::string read(const std::string& name) {
-  std::ifstream file(name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 struct Fixture {
-  ClosedForm form{*machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml")};
-  library::Library library =
-      *library::Library::parse(read("libraries/cuda-13.toml"), "cuda-13.toml");
+  ClosedForm form{test::machine("h200-sxm")};
+  library::Library library = test::libraries(form.machine());
 };
 
 void time_of(benchmark::State& state, const library::Call& call) {

@@ -16,6 +16,7 @@
 #include "orrery/cost/trip.h"
 #include "orrery/cost/waves.h"
 #include "orrery/library/library.h"
+#include "test/support/tree.h"
 
 namespace orrery::cost {
 namespace {
@@ -233,12 +234,11 @@ TEST(ClosedForm, BracketsItsTimeAndNamesItsTerms) {
 // More rows, columns or depth never make a known kernel faster.
 TEST(ClosedForm, GrowsWithTheWork) {
   const ClosedForm form(h200());
-  const auto library = library::Library::parse(read("libraries/cuda-13.toml"), "cuda-13.toml");
-  ASSERT_TRUE(library.ok());
+  const library::Library library = test::libraries(test::machine("h200-sxm"));
   Duration before = Duration::zero();
   for (int64_t k = 64; k <= 1 << 20; k *= 2) {
     const auto all =
-        library->candidates(library::GemmCall{.m = 512, .n = 512, .k = k}, form.machine().chip);
+        library.candidates(library::GemmCall{.m = 512, .n = 512, .k = k}, form.machine().chip);
     ASSERT_TRUE(all.ok());
     const Duration time = form.time(all->front().front(), {}).time;
     EXPECT_GE(time, before) << k;
@@ -248,8 +248,7 @@ TEST(ClosedForm, GrowsWithTheWork) {
 
 TEST(ClosedForm, EverySizeGivesAFinitePositiveTime) {
   const ClosedForm form(h200());
-  const auto library = library::Library::parse(read("libraries/cuda-13.toml"), "cuda-13.toml");
-  ASSERT_TRUE(library.ok());
+  const library::Library library = test::libraries(test::machine("h200-sxm"));
   std::mt19937_64 random(11);
   const auto size = [&] { return int64_t{1} << (random() % 41); };
   for (int i = 0; i < 300; ++i) {
@@ -261,7 +260,7 @@ TEST(ClosedForm, EverySizeGivesAFinitePositiveTime) {
         library::RowsCall{
             i % 2 == 0 ? "rms_norm" : "gelu", size(), size(), DType::BF16, i % 3 == 0}};
     for (const auto& call : calls) {
-      const auto all = library->candidates(call, form.machine().chip);
+      const auto all = library.candidates(call, form.machine().chip);
       ASSERT_TRUE(all.ok()) << all.error().to_string();
       const auto choice = plan::choose(*all, form, {.follows_other = i % 2 == 0});
       ASSERT_GT(choice.estimate.time, Duration::zero());

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "orrery/library/library_internal.h"
+#include "orrery/library/attention.h"
+#include "orrery/library/counts.h"
 
 namespace orrery::library {
 namespace {
@@ -14,6 +15,34 @@ namespace {
 using kernel::Profile;
 using kernel::ProfilePhase;
 using kernel::UnitKind;
+using machine::NumberFile;
+using machine::Unit;
+
+struct FlashTable {
+  double tensor_share = 1;
+  double issue_per_score = 0;
+  double alone = 1;
+  double uneven = 1;
+  double diagonal = 0;
+  double unit = 0;
+  Duration combine_fixed;
+  double error = 0;
+};
+
+struct CudnnTable {
+  double tensor_share = 1;
+  double issue_per_score = 0;
+  double pipe_overlap = 0;
+  double diagonal = 0;
+  double unit = 0;
+  Duration fixed;
+  Duration decode_fixed;
+  double decode_block = 0;
+  double decode_share_256 = 1;
+  double decode_share_small = 1;
+  Duration reduction_fixed;
+  double error = 0;
+};
 
 constexpr double kElement = 2;  // bytes: bf16 and f16 alone are served
 
@@ -81,20 +110,6 @@ std::vector<UnitKind> kinds_of(const Tiling& tiling,
   return kinds;
 }
 
-int64_t whole(double value) {
-  return static_cast<int64_t>(std::min(9e15, value));
-}
-
-void set_units(Profile& profile, std::vector<UnitKind> kinds) {
-  double units = 0;
-  for (const auto& kind : kinds) {
-    units += kind.count;
-  }
-  profile.kinds = std::move(kinds);
-  profile.units = whole(units);
-  profile.ctas = profile.units;
-}
-
 // FlashAttention 2's num_splits_heuristic (flash_api.cpp, v2.7): the fewest splits whose waves are
 // at least 85 % as full as the best count's; 264 slots = 2 CTAs on each SM.
 int64_t flash_splits(double tiles, int64_t blocks, const machine::Chip& chip) {
@@ -153,6 +168,7 @@ Profile combine(const AttentionCall& call, const FlashTable& table, int64_t spli
   Profile profile;
   profile.kernel = "flash_fwd_splitkv_combine_kernel";
   profile.family = "attention";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 128;
   profile.units = whole(std::ceil(rows / (call.head_dim > 128 ? 4 : call.head_dim > 64 ? 4 : 8)));
   profile.ctas = profile.units;
@@ -200,6 +216,7 @@ std::vector<Profile> flash(const AttentionCall& call,
   Profile profile;
   profile.kernel = splits > 1 ? "flash_fwd_splitkv_kernel" : "flash_fwd_kernel";
   profile.family = "attention";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 128;
   profile.ctas_per_sm = 2;
   const ProfilePhase block = flash_block(call, tiling, table, chip, uneven);
@@ -246,6 +263,7 @@ std::vector<Profile> cudnn_prefill(const AttentionCall& call,
   Profile profile;
   profile.kernel = "cudnn_sdpa_sm90_flash_fprop_wgmma";
   profile.family = "attention";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 384;
   set_units(profile, kinds_of(tiling, call.causal, block, rest));
   profile.ctas = std::min(profile.units, chip.core.count);
@@ -278,6 +296,7 @@ Profile cudnn_reduction(const AttentionCall& call, const CudnnTable& table, int6
   Profile profile;
   profile.kernel = "lean_reduction_kernel";
   profile.family = "attention";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 256;
   profile.units = whole(rows);
   profile.ctas = profile.units;
@@ -324,15 +343,16 @@ std::vector<Profile> cudnn_decode(const AttentionCall& call,
   profile.kernel =
       small ? "cudnn_sdpa_sm80_flash_fprop_wmma_64x64" : "cudnn_sdpa_sm80_flash_fprop_wmma_16x128";
   profile.family = "attention";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 128;
   profile.ctas_per_sm = 2;
   set_units(profile, {{units * static_cast<double>(splits * group) * halves, {block}}});
   profile.traffic = traffic_of(call);
   profile.fixed = table.decode_fixed;
-  profile.behaviour = {.overlap = chip.overlap.streaming,
-                       .dram_share = small                 ? table.decode_share_small
-                                     : call.head_dim > 128 ? table.decode_share_256
-                                                           : 1};
+  profile.behaviour.overlap = chip.overlap.streaming;
+  profile.behaviour.dram_share = small                 ? table.decode_share_small
+                                 : call.head_dim > 128 ? table.decode_share_256
+                                                       : 1;
   std::vector<Profile> sequence{std::move(profile)};
   if (splits > 1) {
     sequence.push_back(cudnn_reduction(call, table, splits));
@@ -340,11 +360,33 @@ std::vector<Profile> cudnn_decode(const AttentionCall& call,
   return sequence;
 }
 
-}  // namespace
+FlashTable read_flash_table(NumberFile& file) {
+  return {.tensor_share = file.number("flash.tensor_share", Unit::One),
+          .issue_per_score = one(file, "flash.issue_per_score"),
+          .alone = one(file, "flash.alone"),
+          .uneven = file.number("flash.uneven", Unit::One),
+          .diagonal = one(file, "flash.diagonal"),
+          .unit = cycles(file, "flash.unit"),
+          .combine_fixed = duration(file, "flash.combine_fixed"),
+          .error = error_of(file, "flash")};
+}
 
-Result<Candidates> attention_candidates(const AttentionCall& call,
-                                        const Library::Tables& tables,
-                                        const machine::Chip& chip) {
+CudnnTable read_cudnn_table(NumberFile& file) {
+  return {.tensor_share = file.number("attention.tensor_share", Unit::One),
+          .issue_per_score = one(file, "attention.issue_per_score"),
+          .pipe_overlap = file.number("attention.pipe_overlap", Unit::One),
+          .diagonal = one(file, "attention.diagonal"),
+          .unit = cycles(file, "attention.unit"),
+          .fixed = duration(file, "attention.fixed"),
+          .decode_fixed = duration(file, "attention.decode_fixed"),
+          .decode_block = cycles(file, "attention.decode_block"),
+          .decode_share_256 = file.number("attention.decode_share_256", Unit::One),
+          .decode_share_small = file.number("attention.decode_share_small", Unit::One),
+          .reduction_fixed = duration(file, "attention.reduction_fixed"),
+          .error = error_of(file, "attention")};
+}
+
+Result<void> check(const AttentionCall& call, const machine::Chip& chip) {
   if (call.dtype != DType::BF16 && call.dtype != DType::F16) {
     return make_error(ErrorCode::Unsupported,
                       "[library.attention] element type: got {}, need bf16 or f16",
@@ -367,16 +409,56 @@ Result<Candidates> attention_candidates(const AttentionCall& call,
                       "[library.attention] head_dim: got {}, need at most 256",
                       call.head_dim);
   }
-  if (call.backend == "flash") {
-    return Candidates{flash(call, tables.flash, chip)};
+  return {};
+}
+
+class Flash final : public Family {
+ public:
+  explicit Flash(FlashTable table) : table_(table) {}
+
+  bool serves(const Call& call) const override {
+    const auto* attention = std::get_if<AttentionCall>(&call);
+    return attention != nullptr && attention->backend == "flash";
   }
-  if (call.backend == "cudnn" || call.backend.empty()) {
-    return Candidates{call.seq_q == 1 ? cudnn_decode(call, tables.cudnn, chip)
-                                      : cudnn_prefill(call, tables.cudnn, chip)};
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    const auto& attention = std::get<AttentionCall>(call);
+    ORR_TRY_VOID(check(attention, chip));
+    return Candidates{flash(attention, table_, chip)};
   }
-  return make_error(ErrorCode::Unsupported,
-                    "[library.attention] backend: got '{}', need cudnn or flash",
-                    call.backend);
+
+ private:
+  FlashTable table_;
+};
+
+class CudnnAttention final : public Family {
+ public:
+  explicit CudnnAttention(CudnnTable table) : table_(table) {}
+
+  bool serves(const Call& call) const override {
+    const auto* attention = std::get_if<AttentionCall>(&call);
+    return attention != nullptr && (attention->backend == "cudnn" || attention->backend.empty());
+  }
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    const auto& attention = std::get<AttentionCall>(call);
+    ORR_TRY_VOID(check(attention, chip));
+    return Candidates{attention.seq_q == 1 ? cudnn_decode(attention, table_, chip)
+                                           : cudnn_prefill(attention, table_, chip)};
+  }
+
+ private:
+  CudnnTable table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> read_flash(NumberFile& file) {
+  return std::make_unique<Flash>(read_flash_table(file));
+}
+
+std::unique_ptr<Family> read_cudnn_attention(NumberFile& file) {
+  return std::make_unique<CudnnAttention>(read_cudnn_table(file));
 }
 
 }  // namespace orrery::library

@@ -2,92 +2,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "orrery/base/dtype.h"
 #include "orrery/base/result.h"
-#include "orrery/kernel/profile.h"
+#include "orrery/library/call.h"
+#include "orrery/library/family.h"
 #include "orrery/machine/machine.h"
 
 namespace orrery::library {
 
-// A *call* is an operator with its sizes, as a framework hands it to a library: no layout of ours,
-// no kernel yet. The library answers with *candidates*: one profile where its rule is known from
-// source or from launch geometry (FlashAttention's splits, PyTorch's reductions), several where it
-// decides by heuristics of its own that we do not have (which nvjet tile cuBLAS takes); the
-// estimator then takes the fastest and corrects for the bias of a minimum.
-
-/// C[m, n] = A[m, k] B[n, k]^T per batch, plus nothing (a linear layer without bias).
-struct GemmCall {
-  int64_t batch = 1;
-  int64_t m = 0;
-  int64_t n = 0;
-  int64_t k = 0;
-  DType input = DType::BF16;
-  DType output = DType::BF16;
-  bool operator==(const GemmCall&) const = default;
+/// A library file as a report names it.
+struct FileInfo {
+  std::string id;       // "cublas-13"
+  std::string version;  // "cuBLAS 13.0"
+  std::vector<machine::Number> numbers;
+  bool operator==(const FileInfo&) const = default;
 };
 
-/// Scaled dot-product attention. backend: "cudnn", "flash" or "" (the framework's default).
-struct AttentionCall {
-  int64_t batch = 1;
-  int64_t heads = 0;
-  int64_t kv_heads = 0;
-  int64_t seq_q = 1;
-  int64_t seq_kv = 0;
-  int64_t head_dim = 0;
-  bool causal = false;
-  DType dtype = DType::BF16;
-  std::string backend;
-  bool operator==(const AttentionCall&) const = default;
-};
-
-/// A kernel over rows x cols by its operator's name: add, mul, silu, copy, rms_norm, layer_norm,
-/// softmax, embedding ... `strided`: an operand is a view that is not contiguous or is broadcast,
-/// which takes the framework's slower kernel.
-struct RowsCall {
-  std::string op;
-  int64_t rows = 0;
-  int64_t cols = 0;
-  DType dtype = DType::BF16;
-  bool strided = false;
-  bool operator==(const RowsCall&) const = default;
-};
-
-using Call = std::variant<GemmCall, AttentionCall, RowsCall>;
-
-/// The name of a call's operator: gemm, attention, or the row operator's own.
-std::string_view name(const Call& call);
-
-/// A library file, read (libraries/*.toml): tile sets, rules, instruction counts, fixed costs.
+/// Library files, read (libraries/*.toml): tile sets, rules, instruction counts, fixed costs. A
+/// machine's software is several of them, joined.
 class Library {
  public:
+  /// One file. Errors carry the key and position of every offending number.
   static Result<Library> parse(std::string_view toml, std::string_view origin);
 
-  std::string_view id() const;       // "cuda-13"
-  std::string_view version() const;  // "cuBLAS 13.0, cuDNN 9.19, PyTorch 2.11"
+  /// Several files as one; their families are asked in the order of family_kinds(), those of one
+  /// kind in the order given here.
+  static Library join(std::span<const Library> parts);
 
-  /// The kernels that may serve `call`: each candidate is the sequence of kernels that one choice
-  /// launches (a split-K GEMM and its reduction are two). Error Unsupported if the library has no
-  /// rule for it, saying what is missing.
-  Result<std::vector<std::vector<kernel::Profile>>> candidates(const Call& call,
-                                                               const machine::Chip& chip) const;
+  std::string id() const;       // "cublas-13 + cudnn-9"
+  std::string version() const;  // "cuBLAS 13.0, cuDNN 9.19"
 
-  /// Fitted numbers in the file, by name (a tool counts them; at most 60).
-  std::vector<machine::Number> numbers() const;
+  /// The kernels that may serve `call`. Error Unsupported if no family has a rule for it, saying
+  /// what is missing; InvalidInput for sizes outside 1 to 2^40.
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const;
 
-  struct Tables;  // library_internal.h
+  /// The files, with every number in them.
+  const std::vector<FileInfo>& files() const { return files_; }
 
  private:
-  explicit Library(std::shared_ptr<const Tables> tables) : tables_(std::move(tables)) {}
+  struct Member {
+    size_t kind;  // in family_kinds()
+    std::shared_ptr<const Family> family;
+  };
 
-  std::shared_ptr<const Tables> tables_;  // immutable, shared by copies (docs/design)
+  std::vector<FileInfo> files_;
+  std::vector<Member> families_;  // immutable, shared by copies (docs/design)
 };
 
 }  // namespace orrery::library

@@ -4,29 +4,50 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
-#include "orrery/library/library_internal.h"
+#include "orrery/library/counts.h"
+#include "orrery/library/rows.h"
 
 namespace orrery::library {
 namespace {
 
 using kernel::Profile;
 using kernel::ProfilePhase;
+using machine::NumberFile;
 
-int64_t whole(double value) {
-  return static_cast<int64_t>(std::min(9e15, value));
-}
+struct PointwiseTable {
+  std::map<std::string, int, std::less<>> reads;            // tensors read, by operator
+  std::map<std::string, double, std::less<>> instructions;  // per element, by kind of operator
+  std::map<std::string, double, std::less<>> chain;         // dependent clocks of a thread, by kind
+  double strided_thread = 0;  // instructions of a thread beside those of its elements
+  double error = 0;
+};
 
-kernel::Traffic streamed(double read, double write) {
-  return {.unique_read = Bytes(read),
-          .recent_read = Bytes(read),
-          .unique_write = Bytes(write),
-          .dram_read = Bytes(read),
-          .dram_write = Bytes(write),
-          .l2_read = Bytes(read),
-          .l2_write = Bytes(write)};
-}
+struct NormTable {
+  double unit = 0;
+  double beyond_l1 = 0;
+  double layer_norm = 0;
+  double instructions = 0;
+  double layer_norm_instructions = 0;
+  double instructions_unit = 0;
+  double error = 0;
+};
+
+struct SoftmaxTable {
+  double instructions = 0;
+  double chain = 0;
+  double unit = 0;
+  double trip = 0;
+  double error = 0;
+};
+
+struct GatherTable {
+  double unit = 0;
+  double error = 0;
+};
 
 // What an operator costs: its own entry, or that of the kind it is like.
 double entry(const std::map<std::string, double, std::less<>>& table, std::string_view op) {
@@ -56,6 +77,7 @@ Result<Candidates> pointwise(const RowsCall& call,
                    : call.op == "copy" ? "memcpy"
                                        : "vectorized_elementwise_kernel";
   profile.family = "pointwise";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 128;
   profile.units = whole(std::ceil(elements / (128 * each)));
   profile.ctas = profile.units;
@@ -85,6 +107,7 @@ Result<Candidates> norm(const RowsCall& call, const NormTable& table, const mach
   Profile profile;
   profile.kernel = "vectorized_layer_norm_kernel";
   profile.family = "row_norm";
+  profile.behaviour.relative_error = table.error;
   profile.threads = 128;
   profile.units = call.rows;
   profile.ctas = call.rows;
@@ -128,6 +151,7 @@ Result<Candidates> softmax(const RowsCall& call,
   const double bytes = product(call.rows, call.cols, size);
   Profile profile;
   profile.family = "softmax";
+  profile.behaviour.relative_error = table.error;
   profile.traffic = streamed(bytes, bytes);
   ProfilePhase phase;
   phase.name = "row";
@@ -168,6 +192,7 @@ Result<Candidates> gather(const RowsCall& call,
   Profile profile;
   profile.kernel = "vectorized_gather_kernel";
   profile.family = "gather";
+  profile.behaviour.relative_error = table.error;
   profile.threads = static_cast<int64_t>(std::clamp(32 * std::ceil(row / 16 / 32), 32.0, 256.0));
   const double pieces = std::ceil(row / 4096);
   profile.units = whole(product(call.rows) * pieces);
@@ -190,27 +215,134 @@ Result<Candidates> gather(const RowsCall& call,
   return Candidates{{std::move(profile)}};
 }
 
+PointwiseTable read_pointwise_table(NumberFile& file) {
+  PointwiseTable table;
+  for (const auto& text : file.list("pointwise.operators")) {
+    const auto space = text.find(' ');
+    const std::string count = space == std::string::npos ? "" : text.substr(space + 1);
+    if (count.size() != 1 || count[0] < '0' || count[0] > '9') {
+      file.complain("pointwise.operators",
+                    fmt::format("got '{}', need a name and how many tensors it reads", text));
+      continue;
+    }
+    table.reads[text.substr(0, space)] = count[0] - '0';
+  }
+  for (const auto& kind : file.keys_under("pointwise.instructions")) {
+    table.instructions[kind] = one(file, "pointwise.instructions." + kind);
+  }
+  for (const auto& kind : file.keys_under("pointwise.chain")) {
+    table.chain[kind] = cycles(file, "pointwise.chain." + kind);
+  }
+  for (const std::string_view kind : {"simple", "strided"}) {
+    if (table.instructions.find(kind) == table.instructions.end() ||
+        table.chain.find(kind) == table.chain.end()) {
+      file.complain(fmt::format("pointwise, kind {}", kind), "needs instructions and a chain");
+    }
+  }
+  table.strided_thread = one(file, "pointwise.strided_thread");
+  table.error = error_of(file, "pointwise");
+  return table;
+}
+
+NormTable read_norm_table(NumberFile& file) {
+  return {.unit = cycles(file, "norm.unit"),
+          .beyond_l1 = cycles(file, "norm.beyond_l1"),
+          .layer_norm = cycles(file, "norm.layer_norm"),
+          .instructions = one(file, "norm.instructions"),
+          .layer_norm_instructions = one(file, "norm.layer_norm_instructions"),
+          .instructions_unit = one(file, "norm.instructions_unit"),
+          .error = error_of(file, "norm")};
+}
+
+class Pointwise final : public Family {
+ public:
+  explicit Pointwise(PointwiseTable table) : table_(std::move(table)) {}
+
+  bool serves(const Call& call) const override {
+    const auto* rows = std::get_if<RowsCall>(&call);
+    return rows != nullptr && table_.reads.find(rows->op) != table_.reads.end();
+  }
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    return pointwise(std::get<RowsCall>(call), table_, chip);
+  }
+
+ private:
+  PointwiseTable table_;
+};
+
+class Norm final : public Family {
+ public:
+  explicit Norm(NormTable table) : table_(std::move(table)) {}
+
+  bool serves(const Call& call) const override {
+    const auto* rows = std::get_if<RowsCall>(&call);
+    return rows != nullptr && (rows->op == "rms_norm" || rows->op == "layer_norm");
+  }
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    return norm(std::get<RowsCall>(call), table_, chip);
+  }
+
+ private:
+  NormTable table_;
+};
+
+class Softmax final : public Family {
+ public:
+  explicit Softmax(SoftmaxTable table) : table_(std::move(table)) {}
+
+  bool serves(const Call& call) const override {
+    const auto* rows = std::get_if<RowsCall>(&call);
+    return rows != nullptr && rows->op == "softmax";
+  }
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    return softmax(std::get<RowsCall>(call), table_, chip);
+  }
+
+ private:
+  SoftmaxTable table_;
+};
+
+class Gather final : public Family {
+ public:
+  explicit Gather(GatherTable table) : table_(std::move(table)) {}
+
+  bool serves(const Call& call) const override {
+    const auto* rows = std::get_if<RowsCall>(&call);
+    return rows != nullptr && (rows->op == "embedding" || rows->op == "gather_rows");
+  }
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    return gather(std::get<RowsCall>(call), table_, chip);
+  }
+
+ private:
+  GatherTable table_;
+};
+
 }  // namespace
 
-Result<Candidates> rows_candidates(const RowsCall& call,
-                                   const Library::Tables& tables,
-                                   const machine::Chip& chip) {
-  if (tables.pointwise.reads.find(call.op) != tables.pointwise.reads.end()) {
-    return pointwise(call, tables.pointwise, chip);
-  }
-  if (call.op == "rms_norm" || call.op == "layer_norm") {
-    return norm(call, tables.norm, chip);
-  }
-  if (call.op == "softmax") {
-    return softmax(call, tables.softmax, chip);
-  }
-  if (call.op == "embedding" || call.op == "gather_rows") {
-    return gather(call, tables.gather, chip);
-  }
-  return make_error(ErrorCode::Unsupported,
-                    "[library.rows] {} has no rule for the operator '{}'",
-                    tables.id,
-                    call.op);
+std::unique_ptr<Family> read_pointwise(NumberFile& file) {
+  return std::make_unique<Pointwise>(read_pointwise_table(file));
+}
+
+std::unique_ptr<Family> read_norm(NumberFile& file) {
+  return std::make_unique<Norm>(read_norm_table(file));
+}
+
+std::unique_ptr<Family> read_softmax(NumberFile& file) {
+  return std::make_unique<Softmax>(SoftmaxTable{.instructions = one(file, "softmax.instructions"),
+                                                .chain = cycles(file, "softmax.chain"),
+                                                .unit = cycles(file, "softmax.unit"),
+                                                .trip = cycles(file, "softmax.trip"),
+                                                .error = error_of(file, "softmax")});
+}
+
+std::unique_ptr<Family> read_gather(NumberFile& file) {
+  return std::make_unique<Gather>(
+      GatherTable{.unit = cycles(file, "gather.unit"), .error = error_of(file, "gather")});
 }
 
 }  // namespace orrery::library

@@ -206,7 +206,7 @@ Result<Machine> parse_machine(std::string_view toml, std::string_view origin) {
   }
   machine.aliases = file.list_or_empty("aliases");
   machine.title = file.text("title");
-  machine.libraries = file.text_or("libraries", "");
+  machine.libraries = file.list_or_empty("libraries");
   machine.chip.id = machine.id;
   machine.chip.vendor = read_vendor(file);
   machine.chip.architecture = file.text("architecture");

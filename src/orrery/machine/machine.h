@@ -137,8 +137,8 @@ struct Chip {
 struct Machine {
   std::string id;
   std::vector<std::string> aliases;
-  std::string title;      // "NVIDIA H200 SXM 141 GB"
-  std::string libraries;  // which library files apply: "cuda-13", "rocm-7"
+  std::string title;                   // "NVIDIA H200 SXM 141 GB"
+  std::vector<std::string> libraries;  // ids of the library files that apply: "cublas-13" ...
   Chip chip;
   std::vector<Number> numbers;  // every number with its provenance, in file order
 };

@@ -36,7 +36,7 @@ Context with(const graph::Graph& graph, std::vector<std::pair<std::string, int64
 std::vector<std::string> lines(const plan::Plan& plan) {
   std::vector<std::string> result;
   for (const plan::Step& step : plan.steps) {
-    result.push_back(fmt::format("{}: {} x{}", step.name, plan::to_text(step.call), step.times));
+    result.push_back(fmt::format("{}: {} x{}", step.name, library::to_text(step.call), step.times));
   }
   return result;
 }

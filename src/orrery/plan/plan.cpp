@@ -75,6 +75,8 @@ std::string_view kind_of(const library::Call& call) {
       Overloaded{
           [](const library::GemmCall&) -> std::string_view { return "gemm"; },
           [](const library::AttentionCall&) -> std::string_view { return "attention"; },
+          [](const library::GroupedGemmCall&) -> std::string_view { return "gemm"; },
+          [](const library::ConvCall&) -> std::string_view { return "conv"; },
           [](const library::RowsCall& rows) -> std::string_view {
             for (const KindOf& each : kKinds) {
               if (each.op == rows.op) {
@@ -82,41 +84,6 @@ std::string_view kind_of(const library::Call& call) {
               }
             }
             return "other";
-          },
-      },
-      call);
-}
-
-std::string to_text(const library::Call& call) {
-  return std::visit(
-      Overloaded{
-          [](const library::GemmCall& c) {
-            const std::string batch = c.batch == 1 ? "" : fmt::format(" batch={}", c.batch);
-            return fmt::format(
-                "gemm{} m={} n={} k={} dtype={}", batch, c.m, c.n, c.k, name(c.input));
-          },
-          [](const library::AttentionCall& c) {
-            const std::string backend = c.backend.empty() ? "" : " backend=" + c.backend;
-            return fmt::format(
-                "attention batch={} heads={} kv_heads={} seq_q={} seq_kv={} head_dim={} causal={} "
-                "dtype={}{}",
-                c.batch,
-                c.heads,
-                c.kv_heads,
-                c.seq_q,
-                c.seq_kv,
-                c.head_dim,
-                c.causal ? 1 : 0,
-                name(c.dtype),
-                backend);
-          },
-          [](const library::RowsCall& c) {
-            return fmt::format("{} rows={} cols={} dtype={}{}",
-                               c.op,
-                               c.rows,
-                               c.cols,
-                               name(c.dtype),
-                               c.strided ? " strided=1" : "");
           },
       },
       call);

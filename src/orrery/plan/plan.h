@@ -50,10 +50,8 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Kinds of operators for tables: gemm, attention, norm, pointwise, copy, embedding, other.
+/// Kinds of operators for tables: gemm, attention, conv, norm, pointwise, copy, embedding,
+/// other.
 std::string_view kind_of(const library::Call& call);
-
-/// "gemm m=32 n=6144 k=4096 dtype=bf16", as the command line takes it.
-std::string to_text(const library::Call& call);
 
 }  // namespace orrery::plan

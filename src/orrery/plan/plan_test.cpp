@@ -10,10 +10,11 @@ namespace orrery::plan {
 namespace {
 
 TEST(Plan, CallsReadAsTheCommandLineTakesThem) {
-  EXPECT_EQ(to_text(library::GemmCall{.m = 32, .n = 6144, .k = 4096}),
+  EXPECT_EQ(library::to_text(library::GemmCall{.m = 32, .n = 6144, .k = 4096}),
             "gemm m=32 n=6144 k=4096 dtype=bf16");
-  EXPECT_EQ(to_text(library::RowsCall{.op = "silu", .rows = 2, .cols = 8, .strided = true}),
-            "silu rows=2 cols=8 dtype=bf16 strided=1");
+  EXPECT_EQ(
+      library::to_text(library::RowsCall{.op = "silu", .rows = 2, .cols = 8, .strided = true}),
+      "silu rows=2 cols=8 dtype=bf16 strided=1");
 }
 
 TEST(Plan, EveryCallHasAKind) {

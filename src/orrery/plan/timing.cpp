@@ -110,8 +110,9 @@ Result<StepTime> time_call(const library::Call& call,
                            const Estimator& estimator) {
   ORR_TRY(auto candidates, library.candidates(call, estimator.machine().chip));
   if (candidates.empty()) {
-    return make_error(
-        ErrorCode::Unsupported, "[plan.timing] {}: got no kernel, need one", to_text(call));
+    return make_error(ErrorCode::Unsupported,
+                      "[plan.timing] {}: got no kernel, need one",
+                      library::to_text(call));
   }
   Choice choice = choose(candidates, estimator, conditions);
   if (choice.estimate.high == Duration::max()) {

@@ -26,7 +26,7 @@ std::string to_text(const std::vector<machine::Machine>& machines) {
                fmt::format("{}", machine.chip.core.count),
                to_text(machine.chip.dram.capacity),
                to_text(machine.chip.dram.bandwidth),
-               machine.libraries});
+               join(machine.libraries, " ")});
   }
   return table.to_text();
 }
@@ -45,7 +45,7 @@ std::string to_text(const machine::Machine& machine) {
                      machine.id,
                      machine.title,
                      machine.chip.architecture,
-                     machine.libraries,
+                     join(machine.libraries, ", "),
                      table.to_text());
 }
 
@@ -58,7 +58,8 @@ void write_head(JsonWriter& json, const machine::Machine& machine) {
     json.value(alias);
   }
   json.end_array();
-  json.member("architecture", machine.chip.architecture).member("libraries", machine.libraries);
+  json.member("architecture", machine.chip.architecture)
+      .member("libraries", join(machine.libraries, ", "));
   json.member("cores", machine.chip.core.count);
   json.member("memory_bytes", machine.chip.dram.capacity.value());
   json.member("bandwidth_bytes_per_second", machine.chip.dram.bandwidth.value());

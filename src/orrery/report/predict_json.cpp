@@ -85,7 +85,7 @@ void write_steps(JsonWriter& json, const ModelPrediction& prediction) {
   for (size_t i = 0; i < prediction.plan.steps.size(); ++i) {
     const plan::Step& step = prediction.plan.steps[i];
     const plan::StepTime& time = prediction.time.steps[i];
-    json.begin_object().member("step", step.name).member("call", plan::to_text(step.call));
+    json.begin_object().member("step", step.name).member("call", library::to_text(step.call));
     json.member("times", step.times).member("total_us", time.total);
     write_estimate(json, time.once);
     write_kernels(json, time);
@@ -122,7 +122,7 @@ std::string to_json(const ModelPrediction& prediction, Detail detail) {
 std::string to_json(const CallPrediction& prediction, Detail detail) {
   JsonWriter json;
   json.begin_object().member("schema", "orrery.call_prediction/1");
-  json.member("call", plan::to_text(prediction.call));
+  json.member("call", library::to_text(prediction.call));
   write_setting(json, prediction.setting);
   json.member("operands",
               prediction.conditions.activations == plan::CacheState::Warm ? "warm" : "cold");

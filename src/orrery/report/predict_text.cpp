@@ -112,7 +112,7 @@ std::string steps_table(const ModelPrediction& prediction) {
     const plan::Step& step = prediction.plan.steps[i];
     const plan::StepTime& time = prediction.time.steps[i];
     table.add({step.name,
-               plan::to_text(step.call),
+               library::to_text(step.call),
                fmt::format("{}", step.times),
                to_text(time.once.time),
                share(time.total, prediction.time.device),
@@ -186,8 +186,8 @@ std::string to_text(const ModelPrediction& prediction, Detail detail) {
 
 std::string to_text(const CallPrediction& prediction, Detail detail) {
   const plan::StepTime& time = prediction.time;
-  std::string text =
-      fmt::format("{} on {}\n", plan::to_text(prediction.call), prediction.setting.machine_title);
+  std::string text = fmt::format(
+      "{} on {}\n", library::to_text(prediction.call), prediction.setting.machine_title);
   text += setting_line(prediction.setting);
   text +=
       fmt::format("clock    {}, operands {}\n\n",

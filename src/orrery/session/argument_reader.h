@@ -22,6 +22,8 @@ class ArgumentReader {
  public:
   ArgumentReader(const Operator& op, std::span<const std::string> arguments);
 
+  std::string_view op() const { return op_.name; }
+
   /// The text of a key: as given, or its preset, which may name another key.
   std::string text(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t least, int64_t most);

@@ -116,18 +116,30 @@ Result<std::vector<machine::Machine>> Catalog::machines() const {
 
 Result<library::Library> Catalog::library(const machine::Machine& machine) const {
   std::vector<std::string> names;
-  for (const std::string& path : paths(places_.library_folders, "libraries", ".toml")) {
+  std::vector<std::string> files;
+  for (std::string& path : paths(places_.library_folders, "libraries", ".toml")) {
     names.push_back(stem_of(path));
-    if (names.back() == machine.libraries) {
-      ORR_TRY(const std::string text, read_file(path));
-      return library::Library::parse(text, path);
-    }
+    files.push_back(std::move(path));
   }
-  return make_error(ErrorCode::NotFound,
-                    "[session.library] libraries of machine '{}': got '{}', need one of {}",
-                    machine.id,
-                    machine.libraries,
-                    names.empty() ? "none (no libraries/ was found)" : join(names, ", "));
+  std::vector<library::Library> parts;
+  for (const std::string& id : machine.libraries) {
+    const auto at = std::find(names.begin(), names.end(), id);
+    if (at == names.end()) {
+      break;
+    }
+    const std::string& path = files[static_cast<size_t>(at - names.begin())];
+    ORR_TRY(const std::string text, read_file(path));
+    ORR_TRY(library::Library part, library::Library::parse(text, path));
+    parts.push_back(std::move(part));
+  }
+  if (parts.empty() || parts.size() < machine.libraries.size()) {
+    return make_error(ErrorCode::NotFound,
+                      "[session.library] libraries of machine '{}': got '{}', need some of {}",
+                      machine.id,
+                      join(machine.libraries, ", "),
+                      names.empty() ? "none (no libraries/ was found)" : join(names, ", "));
+  }
+  return library::Library::join(parts);
 }
 
 Result<frontend::Decoder> Catalog::model(std::string_view query) const {

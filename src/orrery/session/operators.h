@@ -20,11 +20,23 @@ struct Key {
   std::string_view meaning;
 };
 
+class ArgumentReader;
+
 struct Operator {
   std::string_view name;
   std::string_view summary;
   std::vector<Key> keys;
+  /// The call of the arguments; what is wrong with them the reader remembers.
+  library::Call (*call)(ArgumentReader& reader) = nullptr;  // none: of kernel families alone
 };
+
+// The operators of each family: operators_*.cpp.
+std::vector<Operator> gemm_operators();
+std::vector<Operator> attention_operators();
+std::vector<Operator> rows_operators();
+
+/// The key `dtype`, bf16 if left out.
+inline constexpr Key kDtypeKey{"dtype", "bf16", "bf16, fp16, fp32, tf32, fp8 ..."};
 
 /// In the order in which they are listed.
 const std::vector<Operator>& operators();

@@ -57,6 +57,7 @@ struct ValidateRequest {
   std::optional<std::string> state = {};  // left out: as the file was measured
   std::optional<std::string> cache = {};
   std::optional<std::string> runtime = {};
+  bool given_kernel = false;  // the names of the kernels that ran may be read
 };
 
 /// One validated file.

@@ -21,8 +21,8 @@ report::Setting setting(const Opened& opened, plan::ClockState clock) {
   return {
       .machine = opened.machine().id,
       .machine_title = opened.machine().title,
-      .library = std::string(opened.library.id()),
-      .library_version = std::string(opened.library.version()),
+      .library = opened.library.id(),
+      .library_version = opened.library.version(),
       .clock = std::string(name(clock)),
   };
 }

@@ -69,7 +69,10 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
   ORR_TRY(const Opened opened, open(catalog_, request.machine));
   std::vector<ValidatedFile> files;
   for (const std::string& path : request.files) {
-    validate::Setup setup{.library = opened.library, .estimator = opened.estimator, .decoders = {}};
+    validate::Setup setup{.library = opened.library,
+                          .estimator = opened.estimator,
+                          .decoders = {},
+                          .given_kernel = request.given_kernel};
     ORR_TRY(setup.decoders, decoders_beside(path));
     if (request.state) {
       ORR_TRY(setup.clock, parse_state(*request.state));

@@ -25,10 +25,11 @@ struct Setup {
   std::optional<plan::ClockState> clock = {};
   std::optional<plan::CacheState> cache = {};
   std::optional<plan::Runtime> runtime = {};
+  bool given_kernel = false;  // the kernel that ran is given, where its name is known (kernels)
 };
 
-/// One layout of columns. A prediction uses only columns that describe the case, never kernel
-/// names, times or clocks.
+/// One layout of columns. A prediction uses only columns that describe the case, never times
+/// or clocks, and kernel names only where given_kernel asks for it.
 struct TableKind {
   std::string_view name;
   std::vector<std::string_view> columns;  // that a table of this kind must have
@@ -39,7 +40,7 @@ struct TableKind {
 /// In the order in which they are tried: the first whose columns are all there counts.
 std::span<const TableKind> table_kinds();
 
-// The kinds' functions; cases_models.cpp and cases_kernels.cpp.
+// The kinds' functions; each in its cases_*.cpp.
 std::string model_family(const Fields& row);
 Result<plan::Estimate> predict_model_row(const Fields& row, const Setup& setup);
 std::string gemm_family(const Fields& row);

@@ -1,19 +1,115 @@
-// cuBLAS: the nvjet kernels for aligned operands, the older kernels for the rest.
+// cuBLAS' nvjet kernels: tiles, clusters, split-K and traffic.
 // SPDX-License-Identifier: Apache-2.0
+#include "orrery/library/nvjet.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
 
-#include "orrery/library/library_internal.h"
+#include "orrery/library/counts.h"
 
 namespace orrery::library {
 namespace {
 
+using machine::NumberFile;
+using machine::Unit;
+
 using kernel::Profile;
 using kernel::ProfilePhase;
+
+/// An nvjet kernel as its name tells: tile n x m, k-step x stages, cluster n x m.
+struct NvjetKernel {
+  std::string name;
+  int64_t tile_n = 0;
+  int64_t tile_m = 0;
+  int64_t step = 0;
+  int64_t stages = 0;
+  int64_t cluster_n = 1;
+  int64_t cluster_m = 1;
+  bool split = false;        // splitK: the product is cut along k, a second kernel adds
+  bool rows_along_n = true;  // TNT: wgmma's M side lies along n; TNN: along m
+};
+
+struct NvjetTable {
+  std::vector<NvjetKernel> kernels16;
+  std::vector<NvjetKernel> kernels8;
+  Duration fixed;
+  double tensor_share = 1;
+  double epilogue_instructions = 0;
+  double step_floor = 0;
+  double cluster_floor = 0;
+  double pitch_32 = 1;
+  double pitch_128 = 1;
+  double dram_share = 1;
+  Duration split_fixed;
+  double split_trip = 0;
+  double error = 0;
+};
+
+// Takes a number and `after` from the front of `text`.
+bool take(std::string_view& text, int64_t& number, char after) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto used = static_cast<size_t>(end - text.data());
+  if (error != std::errc() || number <= 0 || number > 65536 || used >= text.size() ||
+      text[used] != after) {
+    return false;
+  }
+  text.remove_prefix(used + 1);
+  return true;
+}
+
+// "256x128_64x4_1x2_coopA_splitK_TNT"
+bool parse_nvjet(std::string_view text, NvjetKernel& kernel) {
+  kernel.name = text;
+  kernel.split = text.find("_splitK") != std::string_view::npos;
+  kernel.rows_along_n = text.ends_with("_TNT");
+  if (!kernel.rows_along_n && !text.ends_with("_TNN")) {
+    return false;
+  }
+  return take(text, kernel.tile_n, 'x') && take(text, kernel.tile_m, '_') &&
+         take(text, kernel.step, 'x') && take(text, kernel.stages, '_') &&
+         take(text, kernel.cluster_n, 'x') && take(text, kernel.cluster_m, '_');
+}
+
+std::vector<NvjetKernel> read_kernels(NumberFile& file, std::string_view key) {
+  std::vector<NvjetKernel> kernels;
+  for (const auto& text : file.list(key)) {
+    NvjetKernel kernel;
+    if (parse_nvjet(text, kernel)) {
+      kernels.push_back(std::move(kernel));
+    } else {
+      file.complain(key,
+                    fmt::format("got '{}', need a kernel like 256x128_64x4_1x2_coopA_TNT", text));
+    }
+  }
+  if (kernels.empty()) {
+    file.complain(key, "need at least one kernel");
+  }
+  return kernels;
+}
+
+NvjetTable read_table(NumberFile& file) {
+  NvjetTable table;
+  table.kernels16 = read_kernels(file, "nvjet.tiles_16bit");
+  table.kernels8 = read_kernels(file, "nvjet.tiles_8bit");
+  table.fixed = duration(file, "nvjet.fixed");
+  table.tensor_share = file.number("nvjet.tensor_share", Unit::One);
+  table.epilogue_instructions = one(file, "nvjet.epilogue_instructions");
+  table.step_floor = cycles(file, "nvjet.step_floor");
+  table.cluster_floor = cycles(file, "nvjet.cluster_floor");
+  table.pitch_32 = file.number("nvjet.pitch_32", Unit::One);
+  table.pitch_128 = file.number("nvjet.pitch_128", Unit::One);
+  table.dram_share = file.number("nvjet.dram_share", Unit::One);
+  table.split_fixed = duration(file, "nvjet.split_fixed");
+  table.split_trip = cycles(file, "nvjet.split_trip");
+  table.error = error_of(file, "nvjet");
+  return table;
+}
 
 // A matrix product as the rules see it.
 struct Problem {
@@ -152,6 +248,7 @@ Profile split_sum(const Problem& problem, const NvjetTable& table, int64_t slice
                      .l2_read = Bytes(read),
                      .l2_write = Bytes(problem.written())};
   profile.fixed = table.split_fixed;
+  profile.behaviour.relative_error = table.error;
   return profile;
 }
 
@@ -192,6 +289,7 @@ Profile nvjet_profile(const NvjetKernel& kernel,
       .l2_write = Bytes(written)};
   profile.fixed = table.fixed;
   profile.behaviour.dram_share = table.dram_share;
+  profile.behaviour.relative_error = table.error;
   return profile;
 }
 
@@ -259,11 +357,9 @@ Candidates nvjet(const Problem& problem, const NvjetTable& table) {
   return candidates;
 }
 
-}  // namespace
-
-Result<Candidates> gemm_candidates(const GemmCall& call,
-                                   const Library::Tables& tables,
-                                   const machine::Chip& chip) {
+Result<Candidates> candidates_of(const GemmCall& call,
+                                 const NvjetTable& table,
+                                 const machine::Chip& chip) {
   const Problem problem{.call = call,
                         .chip = chip,
                         .in = element_size(call.input).value(),
@@ -272,29 +368,47 @@ Result<Candidates> gemm_candidates(const GemmCall& call,
   const bool quarter = call.input == DType::F8E4M3 || call.input == DType::F8E5M2;
   if (!half && !quarter) {
     return make_error(ErrorCode::Unsupported,
-                      "[library.gemm] {} has no rule for this element type: got {}, need bf16, "
-                      "f16, f8e4m3 or f8e5m2",
-                      tables.id,
+                      "[library.nvjet] element type: got {}, need bf16, f16, f8e4m3 or f8e5m2",
                       name(call.input));
   }
   if (chip.core.tensor.find(call.input) == chip.core.tensor.end()) {
     return make_error(ErrorCode::Unsupported,
-                      "[library.gemm] {} has no matrix rate for {}",
+                      "[library.nvjet] {} has no matrix rate for {}",
                       chip.id,
                       name(call.input));
   }
   const bool aligned = std::fmod(product(call.k, problem.in), 16) == 0 &&
                        std::fmod(product(call.n, problem.out), 16) == 0;
   if (!aligned) {
-    return make_error(ErrorCode::Unsupported,
-                      "[library.gemm] {} has no rule for rows that are not multiples of 16 bytes: "
-                      "got n = {}, k = {} of {}",
-                      tables.id,
-                      call.n,
-                      call.k,
-                      name(call.input));
+    return make_error(
+        ErrorCode::Unsupported,
+        "[library.nvjet] rows that are not multiples of 16 bytes: got n = {}, k = {} of {}, "
+        "need multiples",
+        call.n,
+        call.k,
+        name(call.input));
   }
-  return nvjet(problem, tables.nvjet);
+  return nvjet(problem, table);
+}
+
+class Nvjet final : public Family {
+ public:
+  explicit Nvjet(NvjetTable table) : table_(std::move(table)) {}
+
+  bool serves(const Call& call) const override { return std::holds_alternative<GemmCall>(call); }
+
+  Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    return candidates_of(std::get<GemmCall>(call), table_, chip);
+  }
+
+ private:
+  NvjetTable table_;
+};
+
+}  // namespace
+
+std::unique_ptr<Family> read_nvjet(machine::NumberFile& file) {
+  return std::make_unique<Nvjet>(read_table(file));
 }
 
 }  // namespace orrery::library

@@ -1,0 +1,124 @@
+// Calls: their names, texts and sizes.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/library/call.h"
+
+#include <fmt/format.h>
+
+namespace orrery::library {
+
+namespace {
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+std::string text_of(const GemmCall& c) {
+  const std::string batch = c.batch == 1 ? "" : fmt::format(" batch={}", c.batch);
+  return fmt::format("gemm{} m={} n={} k={} dtype={}", batch, c.m, c.n, c.k, name(c.input));
+}
+
+std::string text_of(const AttentionCall& c) {
+  return fmt::format(
+      "attention batch={} heads={} kv_heads={} seq_q={} seq_kv={} head_dim={} causal={} "
+      "dtype={}{}",
+      c.batch,
+      c.heads,
+      c.kv_heads,
+      c.seq_q,
+      c.seq_kv,
+      c.head_dim,
+      c.causal ? 1 : 0,
+      name(c.dtype),
+      c.backend.empty() ? "" : " backend=" + c.backend);
+}
+
+std::string text_of(const RowsCall& c) {
+  return fmt::format("{} rows={} cols={} dtype={}{}",
+                     c.op,
+                     c.rows,
+                     c.cols,
+                     name(c.dtype),
+                     c.strided ? " strided=1" : "");
+}
+
+std::string text_of(const GroupedGemmCall& c) {
+  return fmt::format("grouped_gemm experts={} rows_per_expert={} n={} k={} dtype={}",
+                     c.rows.size(),
+                     fmt::join(c.rows, ","),
+                     c.n,
+                     c.k,
+                     name(c.dtype));
+}
+
+std::string text_of(const ConvCall& c) {
+  return fmt::format(
+      "conv batch={} c={} h={} w={} k={} r={} s={} stride={} pad={} groups={} layout={} dtype={}",
+      c.batch,
+      c.c,
+      c.h,
+      c.w,
+      c.k,
+      c.r,
+      c.s,
+      c.stride,
+      c.pad,
+      c.groups,
+      c.layout == ImageLayout::Nchw ? "nchw" : "nhwc",
+      name(c.dtype));
+}
+
+}  // namespace
+
+std::string_view name(const Call& call) {
+  return std::visit(Overloaded{
+                        [](const GemmCall&) -> std::string_view { return "gemm"; },
+                        [](const AttentionCall&) -> std::string_view { return "attention"; },
+                        [](const RowsCall& rows) -> std::string_view { return rows.op; },
+                        [](const GroupedGemmCall&) -> std::string_view { return "grouped_gemm"; },
+                        [](const ConvCall&) -> std::string_view { return "conv"; },
+                    },
+                    call);
+}
+
+std::string to_text(const Call& call) {
+  return std::visit([](const auto& each) { return text_of(each); }, call);
+}
+
+NamedSizes positive_sizes(const Call& call) {
+  return std::visit(
+      Overloaded{
+          [](const GemmCall& c) -> NamedSizes {
+            return {{"batch", c.batch}, {"m", c.m}, {"n", c.n}, {"k", c.k}};
+          },
+          [](const AttentionCall& c) -> NamedSizes {
+            return {{"batch", c.batch},
+                    {"heads", c.heads},
+                    {"kv_heads", c.kv_heads},
+                    {"seq_q", c.seq_q},
+                    {"seq_kv", c.seq_kv},
+                    {"head_dim", c.head_dim}};
+          },
+          [](const RowsCall& c) -> NamedSizes { return {{"rows", c.rows}, {"cols", c.cols}}; },
+          [](const GroupedGemmCall& c) -> NamedSizes {
+            return {{"experts", static_cast<int64_t>(c.rows.size())}, {"n", c.n}, {"k", c.k}};
+          },
+          [](const ConvCall& c) -> NamedSizes {
+            return {{"batch", c.batch},
+                    {"c", c.c},
+                    {"h", c.h},
+                    {"w", c.w},
+                    {"k", c.k},
+                    {"r", c.r},
+                    {"s", c.s},
+                    {"stride", c.stride},
+                    {"dilation", c.dilation},
+                    {"groups", c.groups}};
+          },
+      },
+      call);
+}
+
+}  // namespace orrery::library

@@ -1,0 +1,144 @@
+// Scores a machine and library files against measured tables: one CSV line per row, for
+// tools/fit.py.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "orrery/cost/estimate.h"
+#include "orrery/frontend/decoder_list.h"
+#include "orrery/library/library.h"
+#include "orrery/machine/machine.h"
+#include "orrery/validate/validate.h"
+
+namespace {
+
+using namespace orrery;
+
+constexpr std::string_view kUsage =
+    "usage: orrery_validate_main [--given-kernel] MACHINE.toml LIBRARY.toml... TABLE.csv...\n"
+    "prints per row: table,family,case,measured,predicted,low,high,bound (us)\n";
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return make_error(ErrorCode::NotFound, "[validate.main] got '{}', need a file", path);
+  }
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Inputs {
+  bool given_kernel = false;
+  std::string machine;
+  std::vector<std::string> libraries;
+  std::vector<std::string> tables;
+};
+
+Inputs inputs_of(int argc, char** argv) {
+  Inputs inputs;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--given-kernel") {
+      inputs.given_kernel = true;
+    } else if (word.ends_with(".csv")) {
+      inputs.tables.push_back(word);
+    } else if (inputs.machine.empty()) {
+      inputs.machine = word;
+    } else {
+      inputs.libraries.push_back(word);
+    }
+  }
+  return inputs;
+}
+
+/// The case's columns, joined: all that stand before the measured time.
+std::string case_of(const validate::Table& table, const std::vector<std::string>& row) {
+  std::string text;
+  for (size_t i = 0; i < row.size() && table.header[i] != "latency_us"; ++i) {
+    text += (i == 0 ? "" : " ") + row[i];
+  }
+  return text;
+}
+
+void print(const std::string& path, const validate::Validation& validation) {
+  const validate::Table& table = validation.table;
+  const size_t measured = table.column("latency_us").value_or(table.header.size());
+  const size_t predicted = *table.column("predicted_us");
+  const std::string stem = std::filesystem::path(path).stem().string();
+  size_t scored = 0;
+  for (const auto& row : table.rows) {
+    const std::string time = measured < row.size() ? row[measured] : "";
+    const bool counts = !row[predicted].empty() && !time.empty();
+    fmt::print("{},{},{},{},{},{},{},{}\n",
+               stem,
+               counts ? validation.compared[scored].family : "",
+               case_of(table, row),
+               time,
+               row[predicted],
+               row[predicted + 1],
+               row[predicted + 2],
+               row[predicted + 3]);
+    scored += counts ? 1 : 0;
+  }
+}
+
+Result<library::Library> libraries_of(const std::vector<std::string>& paths) {
+  std::vector<library::Library> parts;
+  for (const std::string& path : paths) {
+    ORR_TRY(const std::string text, read_file(path));
+    ORR_TRY(library::Library part, library::Library::parse(text, path));
+    parts.push_back(std::move(part));
+  }
+  return library::Library::join(parts);
+}
+
+Result<std::vector<frontend::Decoder>> decoders_of(const std::string& table) {
+  const std::string list = (std::filesystem::path(table).parent_path() / "models.json").string();
+  if (!std::filesystem::is_regular_file(list)) {
+    return std::vector<frontend::Decoder>{};
+  }
+  ORR_TRY(const std::string text, read_file(list));
+  return frontend::read_decoder_list(text, list);
+}
+
+Result<void> score(const Inputs& inputs) {
+  ORR_TRY(const std::string text, read_file(inputs.machine));
+  ORR_TRY(machine::Machine machine, machine::parse_machine(text, inputs.machine));
+  ORR_TRY(const library::Library library, libraries_of(inputs.libraries));
+  const cost::ClosedForm estimator(std::move(machine));
+  for (const std::string& path : inputs.tables) {
+    validate::Setup setup{.library = library,
+                          .estimator = estimator,
+                          .decoders = {},
+                          .given_kernel = inputs.given_kernel};
+    ORR_TRY(setup.decoders, decoders_of(path));
+    ORR_TRY(const std::string csv, read_file(path));
+    ORR_TRY(const validate::Validation validation, validate::validate_table(csv, path, setup));
+    print(path, validation);
+  }
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Inputs inputs = inputs_of(argc, argv);
+  if (inputs.libraries.empty() || inputs.tables.empty()) {
+    std::cerr << kUsage;
+    return 2;
+  }
+  const Result<void> done = score(inputs);
+  if (!done.ok()) {
+    std::cerr << done.error().to_string() << "\n";
+    return 2;
+  }
+  return 0;
+}
