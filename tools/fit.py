@@ -131,7 +131,11 @@ class Scorer:
         cases: list[Case] = []
         for table in tables:
             name, *given = table.split()
-            command = [self.program, *(["--given-kernel"] if given else []), *map(str, paths.values())]
+            command = [
+                self.program,
+                *(["--given-kernel"] if given else []),
+                *map(str, paths.values()),
+            ]
             command.append(f"{self.data}/{name}.csv")
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:

@@ -1,4 +1,6 @@
-"""Every operator over rows x cols as PyTorch runs it, as measuring cases: `call` makes its inputs and returns what to launch."""
+"""Every operator over rows x cols as PyTorch runs it, as measuring cases: `call` makes its inputs
+and returns what to launch."""
+
 # SPDX-License-Identifier: Apache-2.0
 import torch
 import torch.nn.functional as F
@@ -47,7 +49,9 @@ DENSE = {
     "quantize_fp8": lambda x, y, o, w, b: (x * 0.5).to(torch.float8_e4m3fn),
     "gelu_backward": lambda x, y, o, w, b: torch.ops.aten.gelu_backward(y, x),
     "silu_backward": lambda x, y, o, w, b: torch.ops.aten.silu_backward(y, x),
-    "softmax_backward": lambda x, y, o, w, b: torch.ops.aten._softmax_backward_data(y, x, -1, x.dtype),
+    "softmax_backward": lambda x, y, o, w, b: torch.ops.aten._softmax_backward_data(
+        y, x, -1, x.dtype
+    ),
 }
 INDEXED = ["gather_rows", "embedding", "index_add", "embedding_backward", "cross_entropy"]
 STATEFUL = ["layer_norm_backward", "rms_norm_backward", "adamw"]
@@ -76,13 +80,19 @@ def stateful(op, x, y, w, b):
     """Operators that need statistics of a forward pass, or an optimizer's states."""
     if op == "layer_norm_backward":
         _, mean, rstd = torch.ops.aten.native_layer_norm(x, w.shape, w, b, 1e-5)
-        return lambda: torch.ops.aten.native_layer_norm_backward(y, x, w.shape, mean, rstd, w, b, [True, True, True])
+        return lambda: torch.ops.aten.native_layer_norm_backward(
+            y, x, w.shape, mean, rstd, w, b, [True, True, True]
+        )
     if op == "rms_norm_backward":
         _, rstd = torch.ops.aten._fused_rms_norm(x, list(w.shape), w, 1e-5)
-        return lambda: torch.ops.aten._fused_rms_norm_backward(y, x, list(w.shape), rstd, w, [True, True])
+        return lambda: torch.ops.aten._fused_rms_norm_backward(
+            y, x, list(w.shape), rstd, w, [True, True]
+        )
     m, v = torch.zeros_like(x), torch.rand_like(x)
     step = torch.ones((), device="cuda")
-    options = dict(lr=1e-3, beta1=0.9, beta2=0.999, weight_decay=0.01, eps=1e-8, amsgrad=False, maximize=False)
+    options = dict(
+        lr=1e-3, beta1=0.9, beta2=0.999, weight_decay=0.01, eps=1e-8, amsgrad=False, maximize=False
+    )
     return lambda: torch._fused_adamw_([x], [y], [m], [v], [], [step], **options)
 
 
