@@ -25,33 +25,10 @@ TABLES = (
     "gemm gemm2 gemm_power attention attention2 membound membound2 grouped_gemm conv collectives"
 )
 # kinds of membound tables that one walk over the operands explains
-SURE_KINDS = set(
-    [
-        "copy",
-        "fill",
-        "cast_fp32",
-        "add",
-        "mul",
-        "bias_add",
-        "broadcast_mul",
-        "exp",
-        "relu",
-        "sigmoid",
-        "tanh",
-        "gelu",
-        "silu",
-        "clamp",
-        "gelu_backward",
-        "silu_backward",
-        "quantize_fp8",
-        "layer_norm",
-        "rms_norm",
-        "sum_rows",
-        "mean_rows",
-        "max_rows",
-        "var_rows",
-    ]
-)
+SURE = """copy fill cast_fp32 add mul bias_add broadcast_mul exp relu sigmoid tanh gelu silu clamp
+    gelu_backward silu_backward quantize_fp8 layer_norm rms_norm
+    sum_rows mean_rows max_rows var_rows"""
+SURE_KINDS = set(SURE.split())
 NO_WIDTH_LIMIT = ("gemm fp32", "gemm odd", "conv")
 MOST_WIDTH = 0.6  # of an interval, relative, but for NO_WIDTH_LIMIT: on fewer than 5 % of the rows
 
@@ -205,7 +182,11 @@ def rows_groups(tables: dict[str, list[Row]]) -> list[Group]:
     for op in sorted({r["op"] for r in rows}):
         few = sum(r["op"] == op for r in rows) < 5
         limit = {} if few else {"most_mean": 20.0}
-        groups.append(chosen(f"  {op}", rows, lambda r, op=op: r["op"] == op, **limit))
+
+        def test(r: Row, op: str = op) -> bool:
+            return r["op"] == op
+
+        groups.append(chosen(f"  {op}", rows, test, **limit))
         groups[-1].intervals = False
     return groups
 
@@ -235,8 +216,10 @@ def predicted(data: Path, machine: str, options: list[str]) -> dict[str, list[Ro
             if not path.is_file():
                 print(f"no {path}: passed over")
                 continue
-            command = [ROOT / "orrery", "validate", path, "--machine", machine, "--out", folder]
-            done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+            command = [str(ROOT / "orrery"), "validate", str(path), "--machine", machine]
+            done = subprocess.run(
+                [*command, "--out", folder, *options], capture_output=True, text=True, check=False
+            )
             if done.returncode == 2:
                 raise SystemExit(done.stderr)
             with Path(folder, f"{name}.csv").open(newline="", encoding="utf-8") as file:
