@@ -99,6 +99,8 @@ plan::Bound bound_of(Limit limit) {
       return plan::Bound::Shared;
     case Limit::L2Port:
       return plan::Bound::L2;
+    case Limit::BlockStart:
+      return plan::Bound::Launch;
     case Limit::Chain:
     case Limit::InFlight:
       return plan::Bound::Latency;

@@ -29,8 +29,10 @@ MemoryTime memory_time(const kernel::Profile& profile,
                        const machine::Chip& chip,
                        const plan::Conditions& conditions) {
   const auto& traffic = profile.traffic;
-  const double recent = traffic.recent_read.value();
-  const double other = std::max(0.0, traffic.unique_read.value() - recent);
+  const double scratch = traffic.scratch_read.value();
+  const double outside = std::max(0.0, traffic.unique_read.value() - scratch);
+  const double recent = std::min(outside, traffic.recent_read.value());
+  const double other = outside - recent;
   const double written = traffic.unique_write.value();
   const bool warm_activations = conditions.activations == plan::CacheState::Warm;
   const bool warm_weights = conditions.weights == plan::CacheState::Warm;
@@ -44,7 +46,7 @@ MemoryTime memory_time(const kernel::Profile& profile,
   const double kept = warm_activations ? written : 0;
   const double read_share = resident_share(input_sets * warm + output_sets * kept, chip.l2);
   const double write_share = resident_share(input_sets * (warm + kept), chip.l2);
-  const double from_l2 = read_share * warm;
+  const double from_l2 = read_share * warm + resident_share(scratch, chip.l2) * scratch;
   const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
   const double write = traffic.dram_write.value() * (warm_activations ? 1 - write_share : 1);
 

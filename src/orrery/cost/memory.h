@@ -14,7 +14,8 @@ namespace orrery::cost {
 //   size C:
 //              share = 1 / (1 + (bytes / C)^8), a knee rather than a step, since L2 hashes
 //              addresses over its slices
-// Activations may be warm while weights are cold; what is written is as warm as the activations (it
+// What the kernels of one call hand to each other (scratch) is warm, one copy of it whatever a loop
+// rotates among. Activations may be warm while weights are cold; what is written is as warm as the activations (it
 // stays in L2 until others push it out). A measuring loop over n sets of operands touches n times
 // the bytes in between.
 //

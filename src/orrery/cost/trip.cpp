@@ -26,14 +26,18 @@ double tensor_cycles(const kernel::PipeWork& work, const machine::Core& core) {
   return work.tensor.value() / peak;
 }
 
-// The vector side of an SM: instructions issued, fp32 lanes, special-function lanes; the busiest
-// counts.
+// The vector side of an SM: instructions issued, fp32 lanes, integer lanes, special-function lanes;
+// the busiest counts.
 Pipe vector_pipe(const kernel::PipeWork& work, const machine::Core& core) {
   const Pipe issue{work.issue.value() / static_cast<double>(core.schedulers), Limit::Issue};
   const Pipe fma{work.fma / core.fma_lanes, Limit::Vector};
   const Pipe special{work.special / core.special_lanes, Limit::Special};
-  const Pipe& lanes = fma.cycles > special.cycles ? fma : special;
-  return issue.cycles > lanes.cycles ? issue : lanes;
+  const Pipe integer{work.integer > 0 ? work.integer / core.integer_lanes : 0, Limit::Vector};
+  const Pipe* busiest = &issue;
+  for (const Pipe* lanes : {&fma, &special, &integer}) {
+    busiest = lanes->cycles >= busiest->cycles ? lanes : busiest;
+  }
+  return *busiest;
 }
 
 double chain_cycles(const kernel::Chain& chain, const machine::Chip& chip, double memory_latency) {

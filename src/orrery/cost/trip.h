@@ -21,7 +21,7 @@ namespace orrery::cost {
 // exponent `pipes` (overlap.h).
 
 /// What a trip waits for.
-enum class Limit { Tensor, Vector, Special, Issue, Shared, L2Port, Chain, InFlight };
+enum class Limit { Tensor, Vector, Special, Issue, Shared, L2Port, Chain, InFlight, BlockStart };
 
 struct Trip {
   double cycles = 0;  // of the trip

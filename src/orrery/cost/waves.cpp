@@ -159,6 +159,12 @@ CoreTime core_time(const kernel::Profile& profile,
     ragged(context, units, core);
   }
   core.cycles = std::max(0.0, core.cycles - first_latency(profile, context));
+  const double blocks = profile.ctas > 0 ? static_cast<double>(profile.ctas) : units;
+  const double starts = blocks * chip.launch.block_interval.value();
+  if (starts > core.cycles) {
+    core.cycles = starts;
+    core.longest.limit = Limit::BlockStart;
+  }
   return core;
 }
 

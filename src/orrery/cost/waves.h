@@ -14,7 +14,8 @@ namespace orrery::cost {
 // ends. 300 equal units on 132 SMs that hold 2 each: the busiest SM gets 3, so it runs two together
 // and then one alone. A persistent launch has fewer CTAs than units: each CTA takes units one after
 // the other. Units of several kinds (causal attention) come in issue order: the SMs share the work
-// evenly until the last kind, whose units end alone.
+// evenly until the last kind, whose units end alone. Blocks start one after the other, chip-wide:
+// many short ones are bound by that (Launch::block_interval).
 
 /// One phase of the launch as the busiest SM sees it.
 struct PhaseTime {

@@ -43,6 +43,7 @@ struct PipeWork {
   Instructions issue;         // warp instructions of all kinds
   double fma = 0;             // fp32 lane operations (an FMA is 1)
   double special = 0;         // special-function lane operations (exp2, rcp, rsqrt, tanh)
+  double integer = 0;         // integer, logic, compare and select lane operations
   Bytes shared_read;          // by matrix operands and by instructions
   Bytes shared_write;
   Bytes l2_read;  // drawn by this CTA from L2, after multicast, sectors rounded up
@@ -85,6 +86,8 @@ struct Traffic {
   Bytes unique_read;   // every input byte once
   Bytes recent_read;   // of it: operands that the kernel before has just written (activations, not
                        // weights)
+  Bytes scratch_read = {};  // of it: what an earlier kernel of the same call wrote or read: one copy,
+                       // in L2 as far as it fits, however many operands a loop rotates among
   Bytes unique_write;  // every output byte once
   Bytes dram_read;     // expected to come from DRAM when the inputs are cold, re-reads beyond L2
                        // included

@@ -34,6 +34,7 @@ Core read_core(NumberFile& file) {
       Bytes(file.number("core.shared_reserved", Unit::Bytes, Range::NotNegative));
   core.fma_lanes = file.number("core.fma_lanes", Unit::One);
   core.special_lanes = file.number("core.special_lanes", Unit::One);
+  core.integer_lanes = file.number("core.integer_lanes", Unit::One);
   core.shared_bandwidth = BytesPerCycle(file.number("core.shared_bandwidth", Unit::BytesPerCycle));
   core.l2_port = BytesPerCycle(file.number("core.l2_port", Unit::BytesPerCycle));
   for (const auto& type : file.keys_under("core.tensor")) {
@@ -98,6 +99,8 @@ Launch read_launch(NumberFile& file) {
   launch.cold_access = duration(file, "launch.cold_access");
   launch.host_launch = duration(file, "launch.host_launch");
   launch.host_step = duration(file, "launch.host_step");
+  launch.block_interval =
+      Cycles(file.number("launch.block_interval", Unit::Cycles, Range::NotNegative));
   launch.barrier = Cycles(file.number("launch.barrier", Unit::Cycles));
   launch.shared_latency = Cycles(file.number("launch.shared_latency", Unit::Cycles));
   launch.dependent_issue = Cycles(file.number("launch.dependent_issue", Unit::Cycles));

@@ -50,6 +50,7 @@ struct Core {
   Bytes shared_reserved;             // taken per CTA by the system
   double fma_lanes = 0;              // fp32 FMA per cycle
   double special_lanes = 0;          // special functions per cycle
+  double integer_lanes = 0;          // integer, logic, compare and select per cycle
   BytesPerCycle shared_bandwidth;
   BytesPerCycle l2_port;                  // achieved fill rate of one SM from L2
   std::map<DType, FlopsPerCycle> tensor;  // matrix rate by element type
@@ -95,6 +96,7 @@ struct Launch {
   Duration cold_access;      // extra when they come from DRAM (translation misses included)
   Duration host_launch;      // host time per kernel of an eager program, framework included
   Duration host_step;        // host time of an eager step beside its launches
+  Cycles block_interval;     // least time between the starts of two blocks, whole chip; 0: no limit
   Cycles barrier;            // block barrier
   Cycles shared_latency;
   Cycles dependent_issue;  // per dependent arithmetic instruction
