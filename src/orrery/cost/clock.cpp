@@ -2,27 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/cost/clock.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "orrery/base/check.h"
 
 namespace orrery::cost {
+namespace {
 
-double tensor_power(const machine::Clock& clock, plan::ClockState state) {
+constexpr double kTrialReplays = 2;  // of a measuring loop, to find how long a replay takes
+
+}  // namespace
+
+double tensor_power(const machine::Clock& clock, double steady_share) {
+  if (clock.tensor_power_burst <= 0 || clock.tensor_power_steady <= 0) {
+    return steady_share * clock.tensor_power_steady + (1 - steady_share) * clock.tensor_power_burst;
+  }
+  return clock.tensor_power_burst *
+         std::pow(clock.tensor_power_steady / clock.tensor_power_burst, steady_share);
+}
+
+double steady_share(const machine::Clock& clock, plan::ClockState state) {
   switch (state) {
     case plan::ClockState::Burst:
-      return clock.tensor_power_burst;
+      return 0;
     case plan::ClockState::Steady:
-      return clock.tensor_power_steady;
+      return 1;
     case plan::ClockState::Mixed:
-      if (clock.tensor_power_burst <= 0 || clock.tensor_power_steady <= 0) {
-        return clock.mixed_share * clock.tensor_power_steady +
-               (1 - clock.mixed_share) * clock.tensor_power_burst;
-      }
-      return clock.tensor_power_burst *
-             std::pow(clock.tensor_power_steady / clock.tensor_power_burst, clock.mixed_share);
+      return clock.mixed_share;
   }
   ORR_UNREACHABLE();
+}
+
+double steady_share(const machine::Clock& clock, const plan::Window& window, double call) {
+  const double replay = std::max(1e-12, call * static_cast<double>(window.calls));
+  const double before = std::max(1.0, std::floor(window.warm_up.seconds().value() / replay));
+  const double timed = std::max(static_cast<double>(window.replays),
+                                std::floor(window.length.seconds().value() / replay));
+  const double middle = (kTrialReplays + before + timed / 2) * replay;
+  const double late = middle - clock.drop_after.seconds().value();
+  const double spread = std::max(1e-6, clock.drop_spread.seconds().value());
+  return 0.5 * std::erfc(-late / (spread * std::numbers::sqrt2));
 }
 
 double clock_hertz(const machine::Clock& clock,

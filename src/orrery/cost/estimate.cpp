@@ -48,7 +48,7 @@ Start start_of(const kernel::Profile& profile,
 // What a kernel does after its start: work in clocks of the SM clock, and DRAM traffic in seconds.
 struct Work {
   double core = 0;     // clocks of the busiest SM
-  double tensor = 0;   // clocks the matrix pipes are busy, mean over all SMs
+  double tensor = 0;   // clocks the matrix pipes are busy, mean over all SMs, by energy
   double l2 = 0;       // clocks of L2
   double dram = 0;     // seconds
   double link = 0;     // seconds
@@ -76,7 +76,7 @@ Body body_of(const Work& work, double start, const machine::Chip& chip, double p
     if (round == kRounds || !(all > 0)) {
       return body;
     }
-    const double busy = std::min(1.0, work.tensor / hertz / all);
+    const double busy = work.tensor / hertz / all;
     const double next = clock_hertz(chip.clock, power, busy, std::min(1.0, work.dram / all));
     if (next == hertz) {
       return body;
@@ -128,11 +128,13 @@ plan::Bound bound_of(const Start& start,
 
 }  // namespace
 
-ClosedForm::ClosedForm(machine::Machine machine)
-    : machine_(std::move(machine)),
-      tensor_power_{tensor_power(machine_.chip.clock, plan::ClockState::Burst),
-                    tensor_power(machine_.chip.clock, plan::ClockState::Steady),
-                    tensor_power(machine_.chip.clock, plan::ClockState::Mixed)} {}
+ClosedForm::ClosedForm(machine::Machine machine) : machine_(std::move(machine)) {
+  for (const auto state :
+       {plan::ClockState::Burst, plan::ClockState::Steady, plan::ClockState::Mixed}) {
+    const machine::Clock& clock = machine_.chip.clock;
+    tensor_power_[static_cast<size_t>(state)] = tensor_power(clock, steady_share(clock, state));
+  }
+}
 
 plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                                 const plan::Conditions& conditions) const {
@@ -140,17 +142,22 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   const MemoryTime memory = memory_time(profile, chip, conditions);
   const CoreTime core = core_time(profile, chip, memory.cold_share);
   const Start start = start_of(profile, chip.launch, conditions, memory.cold_share);
+  const bool windowed = conditions.clock == plan::ClockState::Mixed && conditions.window.calls > 0;
+  const auto state = windowed ? plan::ClockState::Burst : conditions.clock;
   const double stated = profile.behaviour.overlap;
   const Work work{.core = core.cycles,
-                  .tensor = core.tensor_cycles,
+                  .tensor = core.tensor_load,
                   .l2 = l2_cycles(profile.traffic, chip),
                   .dram = memory.dram,
                   .link = link_seconds(profile.link, chip.link),
                   .overlap = stated > 0       ? stated
                              : core.pipelined ? chip.overlap.pipelined
                                               : chip.overlap.unpipelined};
-  const Body body =
-      body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(conditions.clock)]);
+  Body body = body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(state)]);
+  if (windowed) {
+    const double share = steady_share(chip.clock, conditions.window, start.sum() + body.seconds);
+    body = body_of(work, start.sum(), chip, tensor_power(chip.clock, share));
+  }
 
   plan::Estimate estimate;
   const double device = start.sum() + body.seconds;

@@ -33,7 +33,7 @@ class ClosedForm final : public plan::Estimator {
 
  private:
   machine::Machine machine_;
-  std::array<double, 3> tensor_power_;  // of each clock state
+  std::array<double, 3> tensor_power_;  // of each clock state without a window
 };
 
 }  // namespace orrery::cost

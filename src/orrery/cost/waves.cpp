@@ -115,13 +115,19 @@ void ragged(const Context& context, double units, CoreTime& core) {
   core.cycles = std::max(longest.cycles + longest.fills, shared + late * last.cycles);
 }
 
-double tensor_busy(const kernel::Profile& profile, const machine::Chip& chip) {
+double energy_of(DType type, const machine::Clock& clock) {
+  const auto energy = clock.tensor_energy.find(type);
+  return energy != clock.tensor_energy.end() ? energy->second : 1;
+}
+
+double tensor_load(const kernel::Profile& profile, const machine::Chip& chip) {
   double cycles = 0;
   for (const auto& kind : profile.kinds) {
     for (const auto& phase : kind.phases) {
       const auto rate = chip.core.tensor.find(phase.work.tensor_type);
       if (phase.work.tensor.value() > 0 && rate != chip.core.tensor.end()) {
-        cycles += kind.count * phase.trips * phase.work.tensor.value() / rate->second.value();
+        cycles += energy_of(phase.work.tensor_type, chip.clock) * kind.count * phase.trips *
+                  phase.work.tensor.value() / rate->second.value();
       }
     }
   }
@@ -149,7 +155,7 @@ CoreTime core_time(const kernel::Profile& profile,
       .persistent = profile.ctas > 0 && static_cast<double>(profile.ctas) < units};
   core.active_sms =
       std::min(context.sms, context.persistent ? static_cast<double>(profile.ctas) : units);
-  core.tensor_cycles = tensor_busy(profile, chip);
+  core.tensor_load = tensor_load(profile, chip);
   for (const auto& phase : profile.kinds.front().phases) {
     core.pipelined = core.pipelined || phase.ring > 1;
   }

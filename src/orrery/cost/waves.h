@@ -25,11 +25,12 @@ struct PhaseTime {
 };
 
 struct CoreTime {
-  double cycles = 0;         // of the busiest SM, from the first operands to the last store
-  double tensor_cycles = 0;  // the matrix pipes are busy, mean over all SMs
-  double active_sms = 0;     // that have work in the first round
-  bool pipelined = false;    // some phase prefetches
-  PhaseTime longest;         // the phase that takes most
+  double cycles = 0;       // of the busiest SM, from the first operands to the last store
+  double tensor_load = 0;  // the matrix pipes are busy, mean over all SMs, times the energy of
+                           // their element type (clock.h)
+  double active_sms = 0;   // that have work in the first round
+  bool pipelined = false;  // some phase prefetches
+  PhaseTime longest;       // the phase that takes most
 };
 
 /// `dram_latency_share`: of the global accesses that find their data in DRAM only.

@@ -17,7 +17,10 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 std::string text_of(const GemmCall& c) {
   const std::string batch = c.batch == 1 ? "" : fmt::format(" batch={}", c.batch);
-  return fmt::format("gemm{} m={} n={} k={} dtype={}", batch, c.m, c.n, c.k, name(c.input));
+  const std::string layout =
+      c.layout == GemmLayout::NT ? "" : fmt::format(" layout={}", name(c.layout));
+  return fmt::format(
+      "gemm{} m={} n={} k={} dtype={}{}", batch, c.m, c.n, c.k, name(c.input), layout);
 }
 
 std::string text_of(const AttentionCall& c) {
@@ -71,6 +74,20 @@ std::string text_of(const ConvCall& c) {
 }
 
 }  // namespace
+
+std::string_view name(GemmLayout layout) {
+  switch (layout) {
+    case GemmLayout::NT:
+      return "nt";
+    case GemmLayout::NN:
+      return "nn";
+    case GemmLayout::TN:
+      return "tn";
+    case GemmLayout::TT:
+      return "tt";
+  }
+  return "";
+}
 
 std::string_view name(const Call& call) {
   return std::visit(Overloaded{

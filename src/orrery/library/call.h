@@ -19,6 +19,11 @@ namespace orrery::library {
 // own that we do not have; the estimator then takes the fastest and corrects for the bias of a
 // minimum.
 
+/// How A (first letter) and B lie in memory: N row-major as in C = A B, T transposed. NT is a
+/// linear layer, whose k is contiguous in both; NN and TN are its backward products.
+enum class GemmLayout { NT, NN, TN, TT };
+std::string_view name(GemmLayout layout);
+
 /// C[m, n] = A[m, k] B[n, k]^T per batch, plus nothing (a linear layer without bias).
 struct GemmCall {
   int64_t batch = 1;
@@ -27,6 +32,8 @@ struct GemmCall {
   int64_t k = 0;
   DType input = DType::BF16;
   DType output = DType::BF16;
+  GemmLayout layout = GemmLayout::NT;
+  std::string kernel;  // by name, instead of the one that the library takes
   bool operator==(const GemmCall&) const = default;
 };
 

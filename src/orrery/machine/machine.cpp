@@ -63,6 +63,18 @@ Clock read_clock(NumberFile& file) {
       file.number("clock.tensor_power_steady", Unit::One, Range::NotNegative);
   clock.exponent = file.number("clock.exponent", Unit::One);
   clock.mixed_share = file.number("clock.mixed_share", Unit::One, Range::NotNegative);
+  clock.drop_after = duration(file, "clock.drop_after");
+  clock.drop_spread = duration(file, "clock.drop_spread");
+  for (const auto& type : file.keys_under("clock.tensor_energy")) {
+    const std::string key = "clock.tensor_energy." + type;
+    const double energy = file.number(key, Unit::One);
+    const auto dtype = parse_dtype(type);
+    if (dtype.ok()) {
+      clock.tensor_energy[*dtype] = energy;
+    } else {
+      file.complain(key, "no element type of this name");
+    }
+  }
   return clock;
 }
 

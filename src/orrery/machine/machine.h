@@ -65,9 +65,12 @@ struct Clock {
   double dram_power = 0;          // of DRAM at full rate
   double tensor_power_burst = 0;  // of the tensor pipes at full rate
   double tensor_power_steady = 0;
-  double exponent = 0;  // power grows as this power of the clock
-  double mixed_share =
-      0;  // of the steady state in a measuring window that starts warm (ClockState::Mixed)
+  std::map<DType, double> tensor_energy;  // of an element type's products, relative to bf16's; 1
+                                          // for types not listed
+  double exponent = 0;                    // power grows as this power of the clock
+  double mixed_share = 0;  // of the steady state where nothing is known of the measuring window
+  Duration drop_after;     // from the begin of a load to the drop from burst to steady, mean
+  Duration drop_spread;    // and standard deviation
 };
 
 struct L2 {

@@ -48,6 +48,18 @@ enum class ClockState {
   Mixed
 };  // first ~20 ms after idling; sustained; a window across both
 
+/// A measuring loop: after a warm-up, replays of `calls` calls for `length`, at least `replays` of
+/// them, of which the median counts. Its middle lies at or behind the drop of the clock under load
+/// (cost/clock.h). No calls: not known.
+struct Window {
+  int64_t calls = 0;
+  Duration warm_up;
+  Duration length;
+  int64_t replays = 5;
+
+  bool operator==(const Window&) const = default;
+};
+
 /// Under which conditions a kernel runs.
 struct Conditions {
   CacheState weights = CacheState::Cold;      // operands not produced just before
@@ -59,6 +71,7 @@ struct Conditions {
   // are in L2 only as far as all copies fit.
   int64_t input_sets = 1;
   int64_t output_sets = 1;
+  Window window;  // of ClockState::Mixed
 
   bool operator==(const Conditions&) const = default;
 };

@@ -1,5 +1,7 @@
 // Products on the command line.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -13,6 +15,18 @@ DType output_of(DType input) {
   return eight_bit ? DType::BF16 : input == DType::TF32 ? DType::F32 : input;
 }
 
+library::GemmLayout layout_of(ArgumentReader& reader) {
+  using enum library::GemmLayout;
+  const std::string text = reader.text("layout");
+  for (const auto layout : {NT, NN, TN, TT}) {
+    if (name(layout) == text) {
+      return layout;
+    }
+  }
+  reader.require(false, fmt::format("layout: got '{}', need nt, nn, tn or tt", text));
+  return NT;
+}
+
 library::Call gemm_call(ArgumentReader& reader) {
   library::GemmCall call;
   call.batch = reader.size("batch");
@@ -21,6 +35,7 @@ library::Call gemm_call(ArgumentReader& reader) {
   call.k = reader.size("k");
   call.input = reader.dtype();
   call.output = output_of(call.input);
+  call.layout = layout_of(reader);
   reader.elements("A", {call.batch, call.m, call.k});
   reader.elements("B", {call.batch, call.n, call.k});
   reader.elements("C", {call.batch, call.m, call.n});
@@ -36,6 +51,7 @@ std::vector<Operator> gemm_operators() {
             {"n", "", "rows of B: output features"},
             {"k", "", "columns of both: input features"},
             {"batch", "1", "independent products"},
+            {"layout", "nt", "how A and B lie in memory: nt nn tn tt; n row-major, t transposed"},
             kDtypeKey},
            gemm_call}};
 }

@@ -15,6 +15,13 @@ std::span<const TableKind> table_kinds() {
        attention_family,
        predict_attention_row},
       {"gemm", {"dtype", "batch", "m", "n", "k", "family"}, gemm_family, predict_gemm_row},
+      {"gemm2", {"dtype", "m", "n", "k", "layout"}, gemm_family, predict_gemm_layout_row},
+      {"gemm_power",
+       {"dtype", "m", "n", "k", "data", "us_5_20ms", "us_last_300ms"},
+       gemm_steady_family,
+       predict_gemm_steady,
+       {{"us_5_20ms", "burst_us", gemm_burst_family, predict_gemm_burst},
+        {"us_last_300ms", "steady_us", gemm_steady_family, predict_gemm_steady}}},
       {"membound", {"op", "dtype", "rows", "cols"}, rows_family, predict_rows_row},
   };
   return kinds;

@@ -28,6 +28,14 @@ struct Setup {
   bool given_kernel = false;  // the kernel that ran is given, where its name is known (kernels)
 };
 
+/// A further time of a row: its own measured column, and a column that predictions are written to.
+struct ExtraTime {
+  std::string_view measured;
+  std::string_view column;
+  std::string (*family)(const Fields&);
+  Result<plan::Estimate> (*predict)(const Fields&, const Setup&);
+};
+
 /// One layout of columns. A prediction uses only columns that describe the case, never times
 /// or clocks, and kernel names only where given_kernel asks for it.
 struct TableKind {
@@ -35,6 +43,7 @@ struct TableKind {
   std::vector<std::string_view> columns;  // that a table of this kind must have
   std::string (*family)(const Fields&);   // label of the row's group in the scores
   Result<plan::Estimate> (*predict)(const Fields&, const Setup&);
+  std::vector<ExtraTime> extras = {};
 };
 
 /// In the order in which they are tried: the first whose columns are all there counts.
@@ -45,6 +54,11 @@ std::string model_family(const Fields& row);
 Result<plan::Estimate> predict_model_row(const Fields& row, const Setup& setup);
 std::string gemm_family(const Fields& row);
 Result<plan::Estimate> predict_gemm_row(const Fields& row, const Setup& setup);
+Result<plan::Estimate> predict_gemm_layout_row(const Fields& row, const Setup& setup);
+std::string gemm_burst_family(const Fields& row);
+std::string gemm_steady_family(const Fields& row);
+Result<plan::Estimate> predict_gemm_burst(const Fields& row, const Setup& setup);
+Result<plan::Estimate> predict_gemm_steady(const Fields& row, const Setup& setup);
 std::string attention_family(const Fields& row);
 Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup);
 std::string rows_family(const Fields& row);

@@ -1,4 +1,5 @@
-// Rows of gemm.csv: single products in a measuring loop.
+// Rows of gemm.csv and gemm2.csv, single products in a measuring loop, and of gemm_power.csv, one
+// product for a second.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -27,42 +28,112 @@ std::string nvjet_name(std::string_view kernels) {
   return "nvjet_" + std::string(name.substr(0, raster)) + std::string(name.substr(raster + 5));
 }
 
-Result<plan::Estimate> predict_given(const library::Call& call,
-                                     const Setup& setup,
-                                     const Loop& loop,
-                                     const std::string& kernel) {
-  ORR_TRY(auto candidates, setup.library.candidates(call, setup.estimator.machine().chip));
-  std::erase_if(candidates, [&](const auto& each) { return each.front().kernel != kernel; });
-  if (candidates.empty()) {
-    return make_error(ErrorCode::NotFound,
-                      "[validate.gemm] given kernel: got '{}', need a candidate's name",
-                      kernel);
-  }
-  return plan::choose(candidates, setup.estimator, conditions_of(setup, loop)).estimate;
-}
-
-}  // namespace
-
-std::string gemm_family(const Fields& row) {
-  return "gemm " + std::string(row.text("dtype"));
-}
-
-Result<plan::Estimate> predict_gemm_row(const Fields& row, const Setup& setup) {
+/// A row's product, but for its batch and layout.
+Result<library::GemmCall> call_of(const Fields& row, const Setup& setup) {
   library::GemmCall call;
   ORR_TRY(call.input, parse_dtype(row.text("dtype")));
-  ORR_TRY(call.batch, row.size("batch"));
   ORR_TRY(call.m, row.size("m"));
   ORR_TRY(call.n, row.size("n"));
   ORR_TRY(call.k, row.size("k"));
   call.output = product_type(call.input);
+  if (setup.given_kernel) {
+    call.kernel = nvjet_name(row.text("kernels"));
+    if (call.kernel.empty()) {
+      return make_error(ErrorCode::NotFound,
+                        "[validate.gemm] given kernel: got '{}', need an nvjet kernel",
+                        row.text("kernels"));
+    }
+  }
+  return call;
+}
+
+Result<library::GemmLayout> parse_layout(std::string_view text) {
+  using enum library::GemmLayout;
+  for (const auto layout : {NT, NN, TN, TT}) {
+    if (name(layout) == text) {
+      return layout;
+    }
+  }
+  return make_error(
+      ErrorCode::InvalidInput, "[validate.gemm] layout: got '{}', need nt, nn, tn or tt", text);
+}
+
+Loop loop_of(const library::GemmCall& call, double window_ms) {
   const double inputs = (number(call.m) + number(call.n)) * number(call.k);
   const Bytes operands =
       number(call.batch) * (inputs * element_size(call.input) +
                             number(call.m) * number(call.n) * element_size(call.output));
   const bool fresh = call.input == DType::F8E4M3;  // torch._scaled_mm makes its result
-  const Loop loop{input_sets(operands, 48), fresh};
-  return setup.given_kernel ? predict_given(call, setup, loop, nvjet_name(row.text("kernels")))
-                            : predict(call, setup, loop);
+  return {input_sets(operands, 48), fresh, window_ms};
+}
+
+/// Rows of A, B or C that are no multiples of 16 bytes, which TMA cannot load.
+bool odd(const Fields& row) {
+  const auto type = parse_dtype(row.text("dtype"));
+  const auto n = row.size("n");
+  const auto k = row.size("k");
+  if (!type.ok() || !n.ok() || !k.ok()) {
+    return false;
+  }
+  const auto bytes = static_cast<int64_t>(element_size(*type).value());
+  return bytes == 2 && (*n * bytes % 16 != 0 || *k * bytes % 16 != 0);
+}
+
+Result<plan::Estimate> predict_power(const Fields& row,
+                                     const Setup& setup,
+                                     plan::ClockState state) {
+  ORR_TRY(const library::GemmCall call, call_of(row, setup));
+  Setup here = setup;
+  here.clock = state;
+  return predict(call, here, loop_of(call, 0));
+}
+
+std::string power_family(const Fields& row, std::string_view state) {
+  const std::string_view data = row.text("data");
+  return "gemm " + std::string(state) + (data == "randn" ? "" : " " + std::string(data));
+}
+
+}  // namespace
+
+std::string gemm_family(const Fields& row) {
+  if (odd(row)) {
+    return "gemm odd";
+  }
+  std::string family = "gemm " + std::string(row.text("dtype"));
+  const auto batch = row.size("batch");
+  if (batch.ok() && *batch > 1) {
+    family += " batched";
+  }
+  const std::string_view layout = row.text("layout");
+  return layout.empty() || layout == "nt" ? family : family + " " + std::string(layout);
+}
+
+Result<plan::Estimate> predict_gemm_row(const Fields& row, const Setup& setup) {
+  ORR_TRY(library::GemmCall call, call_of(row, setup));
+  ORR_TRY(call.batch, row.size("batch"));
+  return predict(call, setup, loop_of(call, 40));
+}
+
+Result<plan::Estimate> predict_gemm_layout_row(const Fields& row, const Setup& setup) {
+  ORR_TRY(library::GemmCall call, call_of(row, setup));
+  ORR_TRY(call.layout, parse_layout(row.text("layout")));
+  return predict(call, setup, loop_of(call, 30));
+}
+
+std::string gemm_burst_family(const Fields& row) {
+  return power_family(row, "burst");
+}
+
+std::string gemm_steady_family(const Fields& row) {
+  return power_family(row, "steady");
+}
+
+Result<plan::Estimate> predict_gemm_burst(const Fields& row, const Setup& setup) {
+  return predict_power(row, setup, plan::ClockState::Burst);
+}
+
+Result<plan::Estimate> predict_gemm_steady(const Fields& row, const Setup& setup) {
+  return predict_power(row, setup, plan::ClockState::Steady);
 }
 
 }  // namespace orrery::validate

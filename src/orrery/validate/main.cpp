@@ -59,10 +59,14 @@ Inputs inputs_of(int argc, char** argv) {
   return inputs;
 }
 
-/// The case's columns, joined: all that stand before the measured time.
+/// The case's columns, joined: all that stand before the first measured time.
 std::string case_of(const validate::Table& table, const std::vector<std::string>& row) {
   std::string text;
-  for (size_t i = 0; i < row.size() && table.header[i] != "latency_us"; ++i) {
+  for (size_t i = 0; i < row.size(); ++i) {
+    const std::string_view name = table.header[i];
+    if (name == "latency_us" || name.starts_with("us_")) {
+      break;
+    }
     text += (i == 0 ? "" : " ") + row[i];
   }
   return text;
@@ -70,23 +74,19 @@ std::string case_of(const validate::Table& table, const std::vector<std::string>
 
 void print(const std::string& path, const validate::Validation& validation) {
   const validate::Table& table = validation.table;
-  const size_t measured = table.column("latency_us").value_or(table.header.size());
-  const size_t predicted = *table.column("predicted_us");
+  const size_t bound = *table.column("bound");
   const std::string stem = std::filesystem::path(path).stem().string();
-  size_t scored = 0;
-  for (const auto& row : table.rows) {
-    const std::string time = measured < row.size() ? row[measured] : "";
-    const bool counts = !row[predicted].empty() && !time.empty();
-    fmt::print("{},{},{},{},{},{},{},{}\n",
+  for (const validate::Compared& each : validation.compared) {
+    const auto& row = table.rows[each.row];
+    fmt::print("{},{},{},{},{:.3f},{:.3f},{:.3f},{}\n",
                stem,
-               counts ? validation.compared[scored].family : "",
+               each.family,
                case_of(table, row),
-               time,
-               row[predicted],
-               row[predicted + 1],
-               row[predicted + 2],
-               row[predicted + 3]);
-    scored += counts ? 1 : 0;
+               each.measured.microseconds(),
+               each.predicted.microseconds(),
+               each.low.microseconds(),
+               each.high.microseconds(),
+               row[bound]);
   }
 }
 

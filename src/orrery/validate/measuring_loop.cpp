@@ -25,6 +25,10 @@ plan::Conditions conditions_of(const Setup& setup, const Loop& loop) {
   conditions.input_sets = warm ? 1 : loop.sets;
   conditions.output_sets = warm || loop.fresh ? 1 : loop.sets;
   conditions.clock = setup.clock.value_or(plan::ClockState::Mixed);
+  constexpr int64_t kLeastCalls = 6;  // of a replay
+  conditions.window = {.calls = std::max(loop.sets, kLeastCalls),
+                       .warm_up = Duration::from(Seconds(15e-3)),
+                       .length = Duration::from(Seconds(loop.window_ms * 1e-3))};
   return conditions;
 }
 

@@ -19,6 +19,7 @@ struct Compared {
   Duration predicted;
   Duration low;
   Duration high;
+  size_t row = 0;  // of the table
 };
 
 /// Errors are relative to the measurement: predicted / measured - 1. All fractions, not percent.

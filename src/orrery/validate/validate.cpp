@@ -38,17 +38,18 @@ Result<plan::Estimate> predict(const TableKind* kind, const Fields& fields, cons
 }
 
 /// The measured time; none if the cell is empty. Error: it is no time a computer can have.
-Result<std::optional<Duration>> measured(const Fields& fields) {
+Result<std::optional<Duration>> measured(const Fields& fields, std::string_view column) {
   constexpr double kLeastUs = 1e-3;  // a nanosecond: no launch is shorter
   constexpr double kMostUs = 1e12;   // a week and a half
-  const std::string_view text = fields.text("latency_us");
+  const std::string_view text = fields.text(column);
   if (trim(text).empty()) {
     return std::optional<Duration>{};
   }
   const auto value = parse_double(text);
   if (!value || !(*value >= kLeastUs && *value <= kMostUs)) {
     return make_error(ErrorCode::InvalidInput,
-                      "[validate.measured] latency_us: got '{}', need {} to {} or nothing",
+                      "[validate.measured] {}: got '{}', need {} to {} or nothing",
+                      column,
                       text,
                       kLeastUs,
                       kMostUs);
@@ -71,6 +72,23 @@ void count_error(Validation& validation, const std::string& message) {
   }
 }
 
+/// The row's further times, written to their columns.
+void add_extras(const TableKind& kind,
+                const Fields& fields,
+                size_t at,
+                const Setup& setup,
+                Validation& result) {
+  for (const ExtraTime& extra : kind.extras) {
+    const Result<plan::Estimate> estimate = extra.predict(fields, setup);
+    result.table.rows[at].push_back(estimate.ok() ? microseconds(estimate->time) : "");
+    const Result<std::optional<Duration>> time = measured(fields, extra.measured);
+    if (estimate.ok() && time.ok() && *time) {
+      result.compared.push_back(
+          {extra.family(fields), **time, estimate->time, estimate->low, estimate->high, at});
+    }
+  }
+}
+
 }  // namespace
 
 Result<Validation> validate_table(std::string_view csv,
@@ -84,17 +102,21 @@ Result<Validation> validate_table(std::string_view csv,
   for (const std::string_view added : {"predicted_us", "low_us", "high_us", "bound", "error"}) {
     result.table.header.emplace_back(added);
   }
+  for (const ExtraTime& extra : kind == nullptr ? std::vector<ExtraTime>{} : kind->extras) {
+    result.table.header.emplace_back(extra.column);
+  }
   for (size_t i = 0; i < input.rows.size(); ++i) {
     const Fields fields(input, i);
     auto& row = result.table.rows[i];
     const Result<plan::Estimate> estimate = predict(kind, fields, setup);
     if (!estimate.ok()) {
       row.insert(row.end(), {"", "", "", "", estimate.error().message});
+      row.resize(result.table.header.size());
       count_error(result, estimate.error().message);
       continue;
     }
     ++result.predicted;
-    const Result<std::optional<Duration>> time = measured(fields);
+    const Result<std::optional<Duration>> time = measured(fields, "latency_us");
     row.insert(row.end(),
                {microseconds(estimate->time),
                 microseconds(estimate->low),
@@ -105,8 +127,9 @@ Result<Validation> validate_table(std::string_view csv,
       count_error(result, time.error().message);
     } else if (*time) {
       result.compared.push_back(
-          {kind->family(fields), **time, estimate->time, estimate->low, estimate->high});
+          {kind->family(fields), **time, estimate->time, estimate->low, estimate->high, i});
     }
+    add_extras(*kind, fields, i, setup, result);
   }
   return result;
 }
