@@ -10,6 +10,7 @@
 #include "orrery/cost/link.h"
 #include "orrery/cost/memory.h"
 #include "orrery/cost/overlap.h"
+#include "orrery/cost/residents.h"
 #include "orrery/cost/waves.h"
 
 namespace orrery::cost {
@@ -58,6 +59,7 @@ struct Work {
 struct Body {
   double core = 0;  // seconds, as all below
   double l2 = 0;
+  double chain = 0;  // waiting of CTAs that do not prefetch; otherwise part of core
   double seconds = 0;
 };
 
@@ -83,6 +85,29 @@ Body body_of(const Work& work, double start, const machine::Chip& chip, double p
     }
     hertz = next;
   }
+}
+
+// CTAs that overlap with their neighbours only. No matrix unit is busy, so the clock stays at its
+// maximum.
+Body residents_body(const kernel::Profile& profile,
+                    const machine::Chip& chip,
+                    const MemoryTime& memory,
+                    CoreTime& core) {
+  const double hertz = chip.clock.max.value();
+  Body body;
+  body.l2 =
+      std::max(l2_cycles(profile.traffic, chip), memory.l2_once / chip.l2.stream.value()) / hertz;
+  const ResidentsTime time =
+      residents_time(profile,
+                     chip,
+                     {.hertz = hertz,
+                      .memory = overlapped(body.l2, memory.dram, chip.overlap.streaming),
+                      .dram_latency_share = memory.cold_share});
+  body.core = time.pipes;
+  body.chain = time.chain;
+  body.seconds = time.body;
+  core.longest = time.longest;
+  return body;
 }
 
 plan::Bound bound_of(Limit limit) {
@@ -113,7 +138,7 @@ plan::Bound bound_of(const Start& start,
                      const MemoryTime& memory,
                      const CoreTime& core,
                      double link) {
-  const double most = std::max({body.core, body.l2, memory.dram, link});
+  const double most = std::max({body.core, body.chain, body.l2, memory.dram, link});
   if (start.sum() >= most) {
     return start.launch + start.fixed >= start.access ? plan::Bound::Launch : plan::Bound::Latency;
   }
@@ -122,6 +147,9 @@ plan::Bound bound_of(const Start& start,
   }
   if (most == memory.dram) {
     return plan::Bound::Dram;
+  }
+  if (most == body.chain) {
+    return plan::Bound::Latency;
   }
   return most == body.l2 ? plan::Bound::L2 : bound_of(core.longest.limit);
 }
@@ -140,7 +168,8 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                                 const plan::Conditions& conditions) const {
   const machine::Chip& chip = machine_.chip;
   const MemoryTime memory = memory_time(profile, chip, conditions);
-  const CoreTime core = core_time(profile, chip, memory.cold_share);
+  const bool residents = profile.behaviour.residents;
+  CoreTime core = residents ? CoreTime{} : core_time(profile, chip, memory.cold_share);
   const Start start = start_of(profile, chip.launch, conditions, memory.cold_share);
   const bool windowed = conditions.clock == plan::ClockState::Mixed && conditions.window.calls > 0;
   const auto state = windowed ? plan::ClockState::Burst : conditions.clock;
@@ -153,8 +182,10 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                   .overlap = stated > 0       ? stated
                              : core.pipelined ? chip.overlap.pipelined
                                               : chip.overlap.unpipelined};
-  Body body = body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(state)]);
-  if (windowed) {
+  Body body = residents
+                  ? residents_body(profile, chip, memory, core)
+                  : body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(state)]);
+  if (windowed && !residents) {
     const double share = steady_share(chip.clock, conditions.window, start.sum() + body.seconds);
     body = body_of(work, start.sum(), chip, tensor_power(chip.clock, share));
   }
@@ -168,7 +199,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   set_interval(estimate, profile, chip);
   estimate.bound =
       host > device ? plan::Bound::Launch : bound_of(start, body, memory, core, work.link);
-  estimate.terms.reserve(9);
+  estimate.terms.reserve(10);
   const auto term = [&](const char* name, double value) {
     if (value > 0) {
       estimate.terms.push_back({name, Duration::from(Seconds(value))});
@@ -180,6 +211,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   term("first access", start.access);
   term("hops", start.hops);
   term("core", body.core);
+  term("waiting", body.chain);
   term("link", work.link);
   term("L2", body.l2);
   term("DRAM", memory.dram);

@@ -41,19 +41,26 @@ MemoryTime memory_time(const kernel::Profile& profile,
 
   // A cold operand streams through, and what is used once does not keep the rest out for long: only
   // warm bytes count. A result is written back even if it is soon overwritten in L2 (relu of 1000 x
-  // 4096 into one buffer takes as long as into many), unless all copies of everything fit.
+  // 4096 into one buffer takes nearly as long as into many), unless all copies of everything fit.
   const double warm = (warm_activations ? recent : 0) + (warm_weights ? other : 0);
   const double kept = warm_activations ? written : 0;
-  const double read_share = resident_share(input_sets * warm + output_sets * kept, chip.l2);
+  const double read_share =
+      resident_share(input_sets * warm + output_sets * kept + scratch, chip.l2);
   const double write_share = resident_share(input_sets * (warm + kept), chip.l2);
-  const double from_l2 = read_share * warm + resident_share(scratch, chip.l2) * scratch;
+  const double scratch_share =
+      scratch > 0 ? resident_share(scratch + written + (recent + other) / 2, chip.l2) : 0;
+  const double from_l2 = read_share * warm + scratch_share * scratch;
+  const double rewritten =
+      output_sets < input_sets ? chip.l2.rewritten * resident_share(warm + kept, chip.l2) : 0;
   const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
-  const double write = traffic.dram_write.value() * (warm_activations ? 1 - write_share : 1);
+  const double write =
+      traffic.dram_write.value() * (warm_activations ? (1 - write_share) * (1 - rewritten) : 1);
 
   MemoryTime time;
   const double dram_share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;
   time.dram = dram_seconds(chip.dram, read, write) / dram_share;
   const double unique = traffic.unique_read.value();
+  time.l2_once = from_l2 + std::max(0.0, written - write);
   time.cold_share = unique > 0 ? std::min(1.0, std::max(0.0, unique - from_l2) / unique) : 0;
   return time;
 }

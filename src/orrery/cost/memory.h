@@ -15,9 +15,11 @@ namespace orrery::cost {
 //              share = 1 / (1 + (bytes / C)^8), a knee rather than a step, since L2 hashes
 //              addresses over its slices
 // What the kernels of one call hand to each other (scratch) is warm, one copy of it whatever a loop
-// rotates among. Activations may be warm while weights are cold; what is written is as warm as the activations (it
-// stays in L2 until others push it out). A measuring loop over n sets of operands touches n times
-// the bytes in between.
+// rotates among. Activations may be warm while weights are cold; what is written is as warm as the
+// activations (it stays in L2 until others push it out). A measuring loop over n sets of operands
+// touches n times the bytes in between. What the kernel before in the same sequence has touched (a
+// mask, an intermediate result) is there whatever the operands' state, as far as it fits beside
+// what this kernel moves.
 //
 // DRAM moves reads at its read rate; writes at its write rate, less the more reads there are among
 // them:
@@ -30,6 +32,7 @@ namespace orrery::cost {
 struct MemoryTime {
   double dram = 0;        // seconds
   double cold_share = 1;  // of the read bytes that come from DRAM
+  double l2_once = 0;     // bytes read from or kept in L2, each once
 };
 
 MemoryTime memory_time(const kernel::Profile& profile,

@@ -9,11 +9,6 @@
 namespace orrery::cost {
 namespace {
 
-struct Pipe {
-  double cycles = 0;
-  Limit limit = Limit::Chain;
-};
-
 double tensor_cycles(const kernel::PipeWork& work, const machine::Core& core) {
   if (work.tensor.value() <= 0) {
     return 0;
@@ -27,26 +22,54 @@ double tensor_cycles(const kernel::PipeWork& work, const machine::Core& core) {
 }
 
 // The vector side of an SM: instructions issued, fp32 lanes, integer lanes, special-function lanes;
-// the busiest counts.
-Pipe vector_pipe(const kernel::PipeWork& work, const machine::Core& core) {
-  const Pipe issue{work.issue.value() / static_cast<double>(core.schedulers), Limit::Issue};
-  const Pipe fma{work.fma / core.fma_lanes, Limit::Vector};
-  const Pipe special{work.special / core.special_lanes, Limit::Special};
-  const Pipe integer{work.integer > 0 ? work.integer / core.integer_lanes : 0, Limit::Vector};
-  const Pipe* busiest = &issue;
-  for (const Pipe* lanes : {&fma, &special, &integer}) {
+// the busiest counts. An instruction for the integer lanes holds the issue port longer than one.
+Busy vector_pipe(const kernel::PipeWork& work, const machine::Core& core) {
+  const double integer_warps = work.integer / static_cast<double>(core.warp_size);
+  const double slots = work.issue.value() + core.integer_slots * integer_warps;
+  const Busy issue{slots / static_cast<double>(core.schedulers), Limit::Issue};
+  const Busy fma{work.fma / core.fma_lanes, Limit::Vector};
+  const Busy special{work.special / core.special_lanes, Limit::Special};
+  const Busy integer{work.integer > 0 ? work.integer / core.integer_lanes : 0, Limit::Vector};
+  const Busy* busiest = &issue;
+  for (const Busy* lanes : {&fma, &special, &integer}) {
     busiest = lanes->cycles >= busiest->cycles ? lanes : busiest;
   }
   return *busiest;
 }
 
-double chain_cycles(const kernel::Chain& chain, const machine::Chip& chip, double memory_latency) {
-  return chain.memory * memory_latency + chain.shared * chip.launch.shared_latency.value() +
+}  // namespace
+
+double chain_cycles(const kernel::Chain& chain,
+                    const machine::Chip& chip,
+                    double dram_latency_share) {
+  const double l2 = chip.l2.latency.value();
+  return chain.memory * (l2 + dram_latency_share * chip.dram.latency.value()) + chain.l2 * l2 +
+         chain.shared * chip.launch.shared_latency.value() +
          chain.barriers * chip.launch.barrier.value() +
          chain.instructions * chip.launch.dependent_issue.value() + chain.fixed.value();
 }
 
-}  // namespace
+Busy busy_pipes(const kernel::PipeWork& work, const machine::Chip& chip, double pipe_overlap) {
+  const double l2_bytes = work.l2_read.value() + work.l2_write.value();
+  const Busy pipes[] = {
+      {tensor_cycles(work, chip.core), Limit::Tensor},
+      vector_pipe(work, chip.core),
+      {(work.shared_read.value() + work.shared_write.value()) / chip.core.shared_bandwidth.value(),
+       Limit::Shared},
+      {l2_bytes / chip.core.l2_port.value(), Limit::L2Port},
+  };
+  const Busy* busiest = &pipes[0];
+  for (const Busy& pipe : pipes) {
+    busiest = pipe.cycles > busiest->cycles ? &pipe : busiest;
+  }
+  Busy result = *busiest;
+  for (const Busy& pipe : pipes) {
+    if (&pipe != busiest) {
+      result.cycles = overlapped(result.cycles, pipe.cycles, pipe_overlap);
+    }
+  }
+  return result;
+}
 
 Trip trip(const kernel::ProfilePhase& phase,
           const machine::Chip& chip,
@@ -55,29 +78,10 @@ Trip trip(const kernel::ProfilePhase& phase,
   const auto residents = static_cast<double>(conditions.residents);
   const double latency =
       chip.l2.latency.value() + conditions.dram_latency_share * chip.dram.latency.value();
-  const double l2_bytes = work.l2_read.value() + work.l2_write.value();
-  const double port = l2_bytes / chip.core.l2_port.value();
-
-  const Pipe pipes[] = {
-      {tensor_cycles(work, chip.core), Limit::Tensor},
-      vector_pipe(work, chip.core),
-      {(work.shared_read.value() + work.shared_write.value()) / chip.core.shared_bandwidth.value(),
-       Limit::Shared},
-      {port, Limit::L2Port},
-  };
+  const Busy busy = busy_pipes(work, chip, conditions.pipe_overlap);
   Trip result;
-  const Pipe* busiest = &pipes[0];
-  for (const Pipe& pipe : pipes) {
-    busiest = pipe.cycles > busiest->cycles ? &pipe : busiest;
-  }
-  result.limit = busiest->limit;
-  result.cycles = busiest->cycles;
-  for (const Pipe& pipe : pipes) {
-    if (&pipe != busiest) {
-      result.cycles = overlapped(result.cycles, pipe.cycles, conditions.pipe_overlap);
-    }
-  }
-  result.cycles *= residents;
+  result.limit = busy.limit;
+  result.cycles = busy.cycles * residents;
 
   const bool prefetched = phase.ring > 1;
   kernel::Chain chain = phase.chain;
@@ -85,6 +89,7 @@ Trip trip(const kernel::ProfilePhase& phase,
     // Loads run ahead: their latency is paid once, and bounds the rate through the bytes in flight
     // (Little's law).
     result.fill = chain.memory * latency;
+    const double port = (work.l2_read.value() + work.l2_write.value()) / chip.core.l2_port.value();
     const double in_flight =
         chain.memory > 0 ? (latency + port) / static_cast<double>(phase.ring - 1) : 0;
     chain.memory = 0;
@@ -92,7 +97,7 @@ Trip trip(const kernel::ProfilePhase& phase,
       result = {in_flight, result.fill, Limit::InFlight};
     }
   }
-  const double dependent = chain_cycles(chain, chip, latency);
+  const double dependent = chain_cycles(chain, chip, conditions.dram_latency_share);
   if (dependent > result.cycles) {
     result.limit = Limit::Chain;
   }

@@ -35,6 +35,19 @@ struct TripConditions {
   double pipe_overlap = 1;        // exponent
 };
 
+/// Clocks that the pipes need for a trip's work, and the busiest of them.
+struct Busy {
+  double cycles = 0;
+  Limit limit = Limit::Chain;
+};
+
+Busy busy_pipes(const kernel::PipeWork& work, const machine::Chip& chip, double pipe_overlap);
+
+/// Clocks of a chain, with the given share of its global accesses going to DRAM.
+double chain_cycles(const kernel::Chain& chain,
+                    const machine::Chip& chip,
+                    double dram_latency_share);
+
 Trip trip(const kernel::ProfilePhase& phase,
           const machine::Chip& chip,
           const TripConditions& conditions);

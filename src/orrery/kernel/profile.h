@@ -55,6 +55,8 @@ struct PipeWork {
 struct Chain {
   double memory =
       0;  // dependent global accesses (each L2 latency, or DRAM latency when the data are cold)
+  double l2 = 0;            // dependent global accesses to what this CTA has touched before (L2
+                            // latency, whatever the operands' state)
   double shared = 0;        // dependent shared-memory accesses
   double barriers = 0;      // block-wide barriers
   double instructions = 0;  // dependent arithmetic instructions
@@ -83,10 +85,11 @@ struct UnitKind {
 
 /// Totals over the launch that caches decide.
 struct Traffic {
-  Bytes unique_read;   // every input byte once
-  Bytes recent_read;   // of it: operands that the kernel before has just written (activations, not
-                       // weights)
-  Bytes scratch_read = {};  // of it: what an earlier kernel of the same call wrote or read: one copy,
+  Bytes unique_read;  // every input byte once
+  Bytes recent_read;  // of it: operands that the kernel before has just written (activations, not
+                      // weights)
+  Bytes scratch_read =
+      {};              // of it: what an earlier kernel of the same call wrote or read: one copy,
                        // in L2 as far as it fits, however many operands a loop rotates among
   Bytes unique_write;  // every output byte once
   Bytes dram_read;     // expected to come from DRAM when the inputs are cold, re-reads beyond L2
@@ -123,9 +126,12 @@ struct LinkWork {
 /// What is known of a kernel beyond its counts, stated by a library file; 0 leaves it to the
 /// machine file.
 struct Behaviour {
-  double overlap = 0;         // exponent p of core work with memory traffic, (x^p + y^p)^(1/p)
-  double pipe_overlap = 0;    // the same of the pipes within a trip
-  double dram_share = 1;      // of the achieved DRAM bandwidth that its accesses reach
+  double overlap = 0;       // exponent p of core work with memory traffic, (x^p + y^p)^(1/p)
+  double pipe_overlap = 0;  // the same of the pipes within a trip
+  double dram_share = 1;    // of the achieved DRAM bandwidth that its accesses reach
+  bool residents = false;  // CTAs wait for their own loads; only what is resident together overlaps
+                           // (cost/residents.h)
+  bool single_pass = false;   // of such: each CTA reads once, computes, writes, ends
   double relative_error = 0;  // half an 80 % interval, relative
 };
 

@@ -35,6 +35,7 @@ Core read_core(NumberFile& file) {
   core.fma_lanes = file.number("core.fma_lanes", Unit::One);
   core.special_lanes = file.number("core.special_lanes", Unit::One);
   core.integer_lanes = file.number("core.integer_lanes", Unit::One);
+  core.integer_slots = file.number_or("core.integer_slots", Unit::One, 0, Range::NotNegative);
   core.shared_bandwidth = BytesPerCycle(file.number("core.shared_bandwidth", Unit::BytesPerCycle));
   core.l2_port = BytesPerCycle(file.number("core.l2_port", Unit::BytesPerCycle));
   for (const auto& type : file.keys_under("core.tensor")) {
@@ -83,6 +84,8 @@ L2 read_l2(NumberFile& file) {
   l2.capacity = Bytes(file.number("l2.capacity", Unit::Bytes));
   l2.effective = Bytes(file.number("l2.effective", Unit::Bytes));
   l2.bandwidth = BytesPerCycle(file.number("l2.bandwidth", Unit::BytesPerCycle));
+  l2.stream = BytesPerCycle(file.number_or("l2.stream", Unit::BytesPerCycle, l2.bandwidth.value()));
+  l2.rewritten = file.number_or("l2.rewritten", Unit::One, 0, Range::NotNegative);
   l2.latency = Cycles(file.number("l2.latency", Unit::Cycles));
   l2.sector = Bytes(file.number("l2.sector", Unit::Bytes));
   l2.line = Bytes(file.number("l2.line", Unit::Bytes));
@@ -134,6 +137,7 @@ Overlap read_overlap(NumberFile& file) {
   overlap.streaming = exponent(file, "overlap.streaming");
   overlap.memory = exponent(file, "overlap.memory");
   overlap.pipes = exponent(file, "overlap.pipes");
+  overlap.in_step = file.number_or("overlap.in_step", Unit::One, 0, Range::NotNegative);
   overlap.error = file.number("overlap.error", Unit::One);
   return overlap;
 }

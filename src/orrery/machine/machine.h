@@ -51,6 +51,7 @@ struct Core {
   double fma_lanes = 0;              // fp32 FMA per cycle
   double special_lanes = 0;          // special functions per cycle
   double integer_lanes = 0;          // integer, logic, compare and select per cycle
+  double integer_slots = 0;          // extra issue slots of an instruction for these lanes
   BytesPerCycle shared_bandwidth;
   BytesPerCycle l2_port;                  // achieved fill rate of one SM from L2
   std::map<DType, FlopsPerCycle> tensor;  // matrix rate by element type
@@ -76,7 +77,10 @@ struct Clock {
 struct L2 {
   Bytes capacity;
   Bytes effective;          // working set that still hits when reused
-  BytesPerCycle bandwidth;  // whole chip, achieved
+  BytesPerCycle bandwidth;  // whole chip, achieved, where several SMs read the same lines
+  BytesPerCycle stream;     // the same where every line is read or written once
+  double rewritten = 0;     // share of a result that L2 still holds when the same buffer is written
+                            // again, and that DRAM so never sees
   Cycles latency;           // of a dependent access inside a kernel
   Bytes sector;
   Bytes line;
@@ -114,6 +118,7 @@ struct Overlap {
   double streaming = 1;    // of one that only streams, in many small independent CTAs
   double memory = 1;       // L2 and DRAM traffic
   double pipes = 1;        // the pipes of one SM within a trip
+  double in_step = 0;      // share of a round's shorter work that CTAs in step do not overlap
   double error = 0;        // half an 80 % interval of a kernel that states none, relative
 };
 
