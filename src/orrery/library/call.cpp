@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "orrery/library/gemm_types.h"
+
 namespace orrery::library {
 
 namespace {
@@ -20,7 +22,7 @@ std::string text_of(const GemmCall& c) {
   const std::string layout =
       c.layout == GemmLayout::NT ? "" : fmt::format(" layout={}", name(c.layout));
   return fmt::format(
-      "gemm{} m={} n={} k={} dtype={}{}", batch, c.m, c.n, c.k, name(c.input), layout);
+      "gemm{} m={} n={} k={} dtype={}{}", batch, c.m, c.n, c.k, types_name(c), layout);
 }
 
 std::string text_of(const AttentionCall& c) {

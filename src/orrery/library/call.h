@@ -24,6 +24,15 @@ namespace orrery::library {
 enum class GemmLayout { NT, NN, TN, TT };
 std::string_view name(GemmLayout layout);
 
+/// How the operands of a product are quantised beyond their types (gemm_types.h).
+enum class Quantisation {
+  None,
+  Block128,     // fp8: an fp32 scale per 1 x 128 of A and per 128 x 128 of B
+  Int4Weights,  // B: 4-bit integers, a scale and a zero per 128 of k
+  Mx,           // a power of two per 32 of k
+  Nv            // an fp8 scale per 16 of k
+};
+
 /// C[m, n] = A[m, k] B[n, k]^T per batch, plus nothing (a linear layer without bias).
 struct GemmCall {
   int64_t batch = 1;
@@ -34,6 +43,7 @@ struct GemmCall {
   DType output = DType::BF16;
   GemmLayout layout = GemmLayout::NT;
   std::string kernel;  // by name, instead of the one that the library takes
+  Quantisation quantisation = Quantisation::None;
   bool operator==(const GemmCall&) const = default;
 };
 

@@ -3,14 +3,21 @@
 #include <array>
 
 #include "orrery/library/attention.h"
+#include "orrery/library/cublas_block.h"
+#include "orrery/library/cublas_legacy.h"
 #include "orrery/library/family.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/rows.h"
+#include "orrery/library/tinygemm.h"
 
 namespace orrery::library {
 
 std::span<const FamilyKind> family_kinds() {
   static constexpr std::array kKinds = {
+      FamilyKind{"tinygemm", read_tinygemm},
+      FamilyKind{"fp8_block", read_fp8_block},
+      FamilyKind{"fp4", read_fp4},
+      FamilyKind{"legacy", read_cublas_legacy},
       FamilyKind{"nvjet", read_nvjet},
       FamilyKind{"flash", read_flash},
       FamilyKind{"attention", read_cudnn_attention},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "orrery/library/gemm_types.h"
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -9,11 +10,8 @@ namespace orrery::session {
 
 namespace {
 
-/// Products are written in the input's type, but fp8 ones as bf16 and tf32 ones as fp32.
-DType output_of(DType input) {
-  const bool eight_bit = input == DType::F8E4M3 || input == DType::F8E5M2;
-  return eight_bit ? DType::BF16 : input == DType::TF32 ? DType::F32 : input;
-}
+constexpr std::string_view kTypes =
+    "bf16, fp16, fp8, fp8_block, int8, w4a16, mxfp4, nvfp4, tf32, fp32";
 
 library::GemmLayout layout_of(ArgumentReader& reader) {
   using enum library::GemmLayout;
@@ -33,9 +31,13 @@ library::Call gemm_call(ArgumentReader& reader) {
   call.m = reader.size("m");
   call.n = reader.size("n");
   call.k = reader.size("k");
-  call.input = reader.dtype();
-  call.output = output_of(call.input);
   call.layout = layout_of(reader);
+  const std::string types = reader.text("dtype");
+  if (const auto typed = library::with_types(call, types); typed.ok()) {
+    call = *typed;
+  } else {
+    reader.require(false, fmt::format("dtype: got '{}', need one of {}", types, kTypes));
+  }
   reader.elements("A", {call.batch, call.m, call.k});
   reader.elements("B", {call.batch, call.n, call.k});
   reader.elements("C", {call.batch, call.m, call.n});
@@ -52,7 +54,7 @@ std::vector<Operator> gemm_operators() {
             {"k", "", "columns of both: input features"},
             {"batch", "1", "independent products"},
             {"layout", "nt", "how A and B lie in memory: nt nn tn tt; n row-major, t transposed"},
-            kDtypeKey},
+            {"dtype", "bf16", kTypes}},
            gemm_call}};
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "orrery/library/gemm_types.h"
 #include "orrery/validate/measuring_loop.h"
 
 namespace orrery::validate {
@@ -31,11 +32,10 @@ std::string nvjet_name(std::string_view kernels) {
 /// A row's product, but for its batch and layout.
 Result<library::GemmCall> call_of(const Fields& row, const Setup& setup) {
   library::GemmCall call;
-  ORR_TRY(call.input, parse_dtype(row.text("dtype")));
+  ORR_TRY(call, library::with_types(call, row.text("dtype")));
   ORR_TRY(call.m, row.size("m"));
   ORR_TRY(call.n, row.size("n"));
   ORR_TRY(call.k, row.size("k"));
-  call.output = product_type(call.input);
   if (setup.given_kernel) {
     call.kernel = nvjet_name(row.text("kernels"));
     if (call.kernel.empty()) {
@@ -59,11 +59,11 @@ Result<library::GemmLayout> parse_layout(std::string_view text) {
 }
 
 Loop loop_of(const library::GemmCall& call, double window_ms) {
-  const double inputs = (number(call.m) + number(call.n)) * number(call.k);
   const Bytes operands =
-      number(call.batch) * (inputs * element_size(call.input) +
-                            number(call.m) * number(call.n) * element_size(call.output));
-  const bool fresh = call.input == DType::F8E4M3;  // torch._scaled_mm makes its result
+      library::activation_bytes(call) + library::weight_bytes(call) + library::result_bytes(call);
+  // torch._scaled_mm, torch._int_mm and their like make their results.
+  const bool fresh = call.input == DType::F8E4M3 || call.input == DType::I8 ||
+                     call.quantisation != library::Quantisation::None;
   return {input_sets(operands, 48), fresh, window_ms};
 }
 
