@@ -36,6 +36,15 @@ CUDNN = (
     "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
     "decode_share_small reduction_fixed"
 )
+CONV_WGMMA = "fixed step_floor tf32_row partial_rate tile epilogue segment_fixed"
+CONV_MMA = "fixed tensor_share step_floor step tile epilogue unaligned"
+CONV_DEPTHWISE = (
+    "native_output native_tap native_chain plain_tap plain_chain_half plain_chain_single "
+    "special_output special_tap special_chain special_chain_tap tiled_output tiled_tap"
+)
+CONV_LAYOUT = (
+    "to_channels_last to_channels_first block_chain pad transform transform_chain"
+)
 POINTWISE = "simple exp tanh silu gelu cast_fp32 strided"
 
 # what `score` scores; "given": the kernel that ran is given
@@ -71,6 +80,15 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
     ),
     "flash": (keys("flash-attention-2", "flash", FLASH), ["attention"], "flash"),
     "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),
+    "conv": (
+        keys("cudnn-9", "conv.wgmma", CONV_WGMMA)
+        + keys("cudnn-9", "conv.mma", CONV_MMA)
+        + keys("cudnn-9", "conv.direct", "fixed step instructions")
+        + keys("cudnn-9", "conv.depthwise", CONV_DEPTHWISE)
+        + keys("cudnn-9", "conv.layout", CONV_LAYOUT),
+        ["conv"],
+        "",
+    ),
     "pointwise": (
         keys("machine", "launch", "graph_gap first_access cold_access")
         + keys("pytorch-2", "pointwise.instructions", POINTWISE)
@@ -105,7 +123,10 @@ class Case:
 
     def fold(self) -> int:
         """0 to 4, by the sizes without the first (the batch, or the data type of rows)."""
-        shape = " ".join(self.name.split()[:1] + self.name.split()[2:])
+        words = self.name.split()
+        shape = " ".join(words[:1] + words[2:])
+        if self.table == "conv":  # a kind of layer, whatever its type, batch and layout
+            shape = " ".join(words[i] for i in (2, 5, 6))  # c, k, r
         return hashlib.sha256(shape.encode()).digest()[0] % 5
 
 

@@ -5,6 +5,7 @@
 #include "orrery/library/attention.h"
 #include "orrery/library/cublas_block.h"
 #include "orrery/library/cublas_legacy.h"
+#include "orrery/library/cudnn_conv.h"
 #include "orrery/library/family.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/rows.h"
@@ -21,6 +22,7 @@ std::span<const FamilyKind> family_kinds() {
       FamilyKind{"nvjet", read_nvjet},
       FamilyKind{"flash", read_flash},
       FamilyKind{"attention", read_cudnn_attention},
+      FamilyKind{"conv", read_cudnn_conv},
       FamilyKind{"pointwise", read_pointwise},
       FamilyKind{"norm", read_norm},
       FamilyKind{"softmax", read_softmax},

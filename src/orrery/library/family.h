@@ -35,6 +35,10 @@ class Family {
   /// Profiles with their relative error and reasons. The sizes of `call` lie in 1 to 2^40. Errors:
   /// Unsupported, naming what has no rule and what has.
   virtual Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const = 0;
+
+  /// Calls that the library may turn `call` into, served by other families, whose candidates join
+  /// this one's: a 1 x 1 convolution is a product.
+  virtual std::vector<Call> handed_on(const Call& /*call*/) const { return {}; }
 };
 
 struct FamilyKind {

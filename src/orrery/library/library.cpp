@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace orrery::library {
@@ -82,7 +83,13 @@ Result<Candidates> Library::candidates(const Call& call, const machine::Chip& ch
   }
   for (const Member& member : families_) {
     if (member.family->serves(call)) {
-      return member.family->candidates(call, chip);
+      ORR_TRY(Candidates all, member.family->candidates(call, chip));
+      for (const Call& other : member.family->handed_on(call)) {
+        ORR_TRY(Candidates more, candidates(other, chip));
+        all.insert(
+            all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+      }
+      return all;
     }
   }
   return make_error(ErrorCode::Unsupported,

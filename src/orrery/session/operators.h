@@ -33,6 +33,7 @@ struct Operator {
 // The operators of each family: operators_*.cpp.
 std::vector<Operator> gemm_operators();
 std::vector<Operator> attention_operators();
+std::vector<Operator> conv_operators();
 std::vector<Operator> rows_operators();
 
 /// The key `dtype`, bf16 if left out.

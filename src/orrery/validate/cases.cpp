@@ -22,6 +22,10 @@ std::span<const TableKind> table_kinds() {
        predict_gemm_steady,
        {{"us_5_20ms", "burst_us", gemm_burst_family, predict_gemm_burst},
         {"us_last_300ms", "steady_us", gemm_steady_family, predict_gemm_steady}}},
+      {"conv",
+       {"dtype", "batch", "c", "h", "w", "k", "r", "s", "stride", "pad", "groups", "layout"},
+       conv_family,
+       predict_conv_row},
       {"membound", {"op", "dtype", "rows", "cols"}, rows_family, predict_rows_row},
   };
   return kinds;

@@ -61,6 +61,8 @@ Result<plan::Estimate> predict_gemm_burst(const Fields& row, const Setup& setup)
 Result<plan::Estimate> predict_gemm_steady(const Fields& row, const Setup& setup);
 std::string attention_family(const Fields& row);
 Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup);
+std::string conv_family(const Fields& row);
+Result<plan::Estimate> predict_conv_row(const Fields& row, const Setup& setup);
 std::string rows_family(const Fields& row);
 Result<plan::Estimate> predict_rows_row(const Fields& row, const Setup& setup);
 
