@@ -255,38 +255,9 @@ TEST(Clock, AWindowOfLongReplaysIsSteady) {
 }
 
 // 64 lanes: 640 integer operations take 10 clocks, 640 of fp32 on 128 lanes 5.
-TEST(Trip, IntegersHaveHalfTheLanes) {
-  const auto machine = h200();
-  kernel::ProfilePhase phase;
-  phase.work.fma = 640;
-  EXPECT_NEAR(trip(phase, machine.chip, {}).cycles, 5, 1e-9);
-  phase.work.integer = 640;
-  EXPECT_NEAR(trip(phase, machine.chip, {.pipe_overlap = 1000}).cycles, 10, 1e-9);
-}
-
 // A million blocks of next to no work start one after the other.
-TEST(Waves, ManyShortBlocksAreBoundByTheirStarts) {
-  const auto machine = h200();
-  auto profile = waiting(1e6, 32);
-  profile.kinds[0].phases[0].chain.fixed = Cycles(1.0);
-  const CoreTime core = core_time(profile, machine.chip, 0);
-  EXPECT_NEAR(core.cycles, 1e6 * machine.chip.launch.block_interval.value(), 1);
-  EXPECT_EQ(ClosedForm(machine).time(profile, {}).bound, plan::Bound::Launch);
-}
-
 // A loop over 48 copies of 10 MB leaves none of them in L2, but what the kernel before it in the
 // same call wrote is one copy.
-TEST(Memory, ScratchOfACallStaysInL2) {
-  const auto machine = h200();
-  kernel::Profile profile;
-  profile.traffic.unique_read = Bytes(20e6);
-  profile.traffic.dram_read = profile.traffic.unique_read;
-  const plan::Conditions loop{.weights = plan::CacheState::Warm, .input_sets = 48};
-  const double all = memory_time(profile, machine.chip, loop).dram;
-  profile.traffic.scratch_read = Bytes(10e6);
-  EXPECT_NEAR(memory_time(profile, machine.chip, loop).dram, all / 2, all * 0.01);
-}
-
 TEST(ClosedForm, LaunchesAfterAnotherKernelTakeLonger) {
   const ClosedForm form(h200());
   const auto profile = waiting(1, 1);

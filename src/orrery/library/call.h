@@ -42,7 +42,7 @@ struct GemmCall {
   DType input = DType::BF16;
   DType output = DType::BF16;
   GemmLayout layout = GemmLayout::NT;
-  std::string kernel;  // by name, instead of the one that the library takes
+  std::string kernel = {};  // by name, instead of the one that the library takes
   Quantisation quantisation = Quantisation::None;
   bool operator==(const GemmCall&) const = default;
 };
