@@ -154,12 +154,10 @@ TEST(Nvjet, AGivenKernelIsTakenByName) {
   EXPECT_EQ(unknown.error().code, ErrorCode::NotFound);
 }
 
-TEST(Nvjet, NeedsRowsOfSixteenBytes) {
-  const auto all = cuda().candidates(GemmCall{.m = 128, .n = 128, .k = 129}, h200());
-  ASSERT_FALSE(all.ok());
-  EXPECT_EQ(all.error().code, ErrorCode::Unsupported);
-  EXPECT_NE(all.error().message.find("multiples of 16 bytes: got m = 128, n = 128, k = 129"),
-            std::string::npos);
+TEST(Nvjet, LeavesRowsOfNoSixteenBytesToOlderKernels) {
+  const auto all = candidates(GemmCall{.m = 128, .n = 128, .k = 129});
+  ASSERT_FALSE(all.empty());
+  EXPECT_EQ(all.front().front().kernel.find("nvjet"), std::string::npos);
 }
 
 // counters.csv: batch 1, 32 heads on 8, 32768 keys: grid (1, 29, 8), so 29 splits and a combine
@@ -233,7 +231,7 @@ TEST(Library, SaysWhatHasNoRule) {
   EXPECT_EQ(unknown.error().code, ErrorCode::Unsupported);
   EXPECT_NE(unknown.error().message.find("fft: got libraries cublas-13"), std::string::npos);
   EXPECT_EQ(
-      cuda().candidates(GemmCall{.m = 1, .n = 8, .k = 8, .input = DType::F32}, h200()).error().code,
+      cuda().candidates(GemmCall{.m = 1, .n = 8, .k = 8, .input = DType::I64}, h200()).error().code,
       ErrorCode::Unsupported);
   EXPECT_EQ(cuda().candidates(attention({1, 8, 8, 1, 8}, "magic"), h200()).error().code,
             ErrorCode::Unsupported);

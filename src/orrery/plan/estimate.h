@@ -71,7 +71,7 @@ struct Conditions {
   // are in L2 only as far as all copies fit.
   int64_t input_sets = 1;
   int64_t output_sets = 1;
-  Window window;  // of ClockState::Mixed
+  Window window = {};  // of ClockState::Mixed
 
   bool operator==(const Conditions&) const = default;
 };
