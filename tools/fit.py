@@ -30,7 +30,11 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = {"machine": ROOT / "machines/h200-sxm.toml"} | {
     path.stem: path for path in sorted((ROOT / "libraries").glob("*.toml"))
 }
-NVJET = "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share"
+NVJET = (
+    "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share overlap "
+    "split_fixed"
+)
+CLOCK = "tensor_power_burst tensor_power_steady drop_after drop_spread"
 FLASH = "tensor_share issue_per_score alone uneven diagonal unit combine_fixed"
 CUDNN = (
     "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
@@ -52,6 +56,7 @@ TABLES = [
     "gemm",
     "gemm given",
     "gemm2",
+    "gemm_power",
     "attention",
     "attention2",
     "membound",
@@ -73,10 +78,10 @@ def keys(file: str, section: str, names: str) -> list[str]:
 GROUPS: dict[str, tuple[list[str], list[str], str]] = {
     "gemm": (
         keys("cublas-13", "nvjet", NVJET)
-        + keys("machine", "overlap", "memory pipes")
-        + ["machine:clock.mixed_share"],
-        ["gemm given"],
-        "",
+        + keys("machine", "clock", CLOCK)
+        + keys("machine", "clock.tensor_energy", "f16 f8e4m3"),
+        ["gemm", "gemm2", "gemm_power"],
+        "gemm_bf16 gemm_fp16 gemm_fp8 gemm_burst gemm_steady",
     ),
     "flash": (keys("flash-attention-2", "flash", FLASH), ["attention"], "flash"),
     "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),
@@ -122,11 +127,14 @@ class Case:
         return self.predicted / self.measured - 1
 
     def fold(self) -> int:
-        """0 to 4, by the sizes without the first (the batch, or the data type of rows)."""
+        """0 to 4, by the sizes without the first (the batch, or the data type of rows); of a
+        product by n and k alone, so that all rows of a weight lie in one fold."""
         words = self.name.split()
         shape = " ".join(words[:1] + words[2:])
         if self.table == "conv":  # a kind of layer, whatever its type, batch and layout
             shape = " ".join(words[i] for i in (2, 5, 6))  # c, k, r
+        elif self.family.startswith("gemm"):
+            shape = " ".join([word for word in words if word.isdigit()][-2:])
         return hashlib.sha256(shape.encode()).digest()[0] % 5
 
 
@@ -229,10 +237,12 @@ def nelder_mead(loss: Loss, size: int, evaluations: int) -> list[float]:
 
 
 def in_families(case: Case, families: str) -> bool:
-    """Of one of the families, "flash" standing for "flash-decode" too; none named: of any."""
-    return not families or any(
-        case.family == f or case.family.startswith(f + "-") for f in families.split()
-    )
+    """Of one of the families, "flash" standing for "flash decode" too; none named: of any. Blanks
+    of a family's name are written as _. Products of zeros are not fitted."""
+    name = case.family.replace(" ", "_").replace("-", "_")
+    if name.endswith("_zeros"):
+        return False
+    return not families or any(name == f or name.startswith(f + "_") for f in families.split())
 
 
 def fit(

@@ -241,15 +241,16 @@ TEST(Memory, ScratchOfACallStaysInL2) {
   EXPECT_NEAR(memory_time(profile, machine.chip, loop).dram, all / 2, all * 0.01);
 }
 
-// Window of 15 ms and 40 ms: calls of 10 us end before the drop as often as after it; six calls of
-// 10 ms take 60 ms a replay, so that all timed ones come after the drop; what the chip ran before
-// the median replay decides.
+// Window of 15 ms and 40 ms: of calls of 10 us the middle lies some ms before the mean drop; six
+// calls of 10 ms take 60 ms a replay, so that all timed ones come after the drop; what the chip ran
+// before the median replay decides.
 TEST(Clock, AWindowOfLongReplaysIsSteady) {
   const auto clock = h200().chip.clock;
   const plan::Window window{.calls = 6,
                             .warm_up = Duration::from(Seconds(15e-3)),
                             .length = Duration::from(Seconds(40e-3))};
-  EXPECT_NEAR(steady_share(clock, window, 10e-6), 0.5, 0.1);
+  EXPECT_GT(steady_share(clock, window, 10e-6), 0.2);
+  EXPECT_LT(steady_share(clock, window, 10e-6), 0.5);
   EXPECT_GT(steady_share(clock, window, 10e-3), 0.99);
   EXPECT_GT(steady_share(clock, window, 1.5e-3), steady_share(clock, window, 10e-6));
 }

@@ -48,19 +48,20 @@ struct Problem {
   int64_t steps = 0;
 };
 
+double unevenness(const NvjetRule& rule, const NvjetTile& tile) {
+  const int64_t columns = tile.rows_along_n ? tile.m : tile.n;
+  return 1 + (columns % 64 != 0 ? rule.uneven_64 : 0) + (columns % 16 != 0 ? rule.uneven_16 : 0);
+}
+
 double step_clocks(const Problem& problem, const NvjetTile& tile, const Cluster& cluster) {
   const auto n = static_cast<double>(tile.n);
   const auto m = static_cast<double>(tile.m);
   const double drawn =
       kStepBytes * (n / static_cast<double>(cluster.m) + m / static_cast<double>(cluster.n));
-  return std::max({2 * n * m * static_cast<double>(problem.step) / problem.rate,
+  return std::max({2 * n * m * static_cast<double>(problem.step) / problem.rate *
+                       unevenness(problem.rule, tile),
                    drawn / problem.rule.port,
                    kStepBytes * (n + m) / problem.rule.fill});
-}
-
-double unevenness(const NvjetRule& rule, const NvjetTile& tile) {
-  const int64_t columns = tile.rows_along_n ? tile.m : tile.n;
-  return 1 + (columns % 64 != 0 ? rule.uneven_64 : 0) + (columns % 16 != 0 ? rule.uneven_16 : 0);
 }
 
 double estimate(const Problem& problem, const NvjetKernel& kernel) {
@@ -83,7 +84,7 @@ double estimate(const Problem& problem, const NvjetKernel& kernel) {
         4 * product(launch.slices, problem.call.batch, problem.call.m, problem.call.n);
     clocks += rule.split + partials / rule.sum;
   }
-  return clocks * unevenness(rule, kernel.tile);
+  return clocks;
 }
 
 // No cluster makes a tile cheaper than this.

@@ -14,11 +14,12 @@ namespace orrery::library {
 // where another would be faster. In clocks, for a product of tiles a x b, k-steps of s bytes a
 // row, clusters ca x cb:
 //
-//     start + waves * (steps * max(2 a b s / rate, s (a / cb + b / ca) / port, s (a + b) / fill)
+//     start + waves * (steps * max(matrix, s (a / cb + b / ca) / port, s (a + b) / fill)
 //                      + epilogue * a b + wave)
 //           + L2 bytes / l2 + operands / dram + (split: split + partials / sum)
 //
-// times 1 + uneven_64 if wgmma's N side is no multiple of 64, and + uneven_16 if none of 16.
+//     matrix = FLOP of a step / rate * (1 + (wgmma's N no multiple of 64: uneven_64)
+//                                         + (none of 16: uneven_16))
 //
 // waves = ceil(units / SMs), whole; clusters of 4 and 8 fill 120 of 132 SMs. Cut along k are
 // products of at most 66 tiles and at least 40 steps, into as many slices as fill one wave and
