@@ -30,10 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FILES = {"machine": ROOT / "machines/h200-sxm.toml"} | {
     path.stem: path for path in sorted((ROOT / "libraries").glob("*.toml"))
 }
-NVJET = (
-    "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share overlap "
-    "split_fixed"
-)
+NVJET = "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share overlap"
 CLOCK = "tensor_power_burst tensor_power_steady drop_after drop_spread"
 FLASH = "tensor_share issue_per_score alone uneven diagonal unit combine_fixed"
 CUDNN = (

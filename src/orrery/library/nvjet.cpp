@@ -12,6 +12,7 @@
 #include "orrery/library/counts.h"
 #include "orrery/library/nvjet_kernel.h"
 #include "orrery/library/nvjet_rule.h"
+#include "orrery/library/split_sum.h"
 
 namespace orrery::library {
 namespace {
@@ -34,8 +35,7 @@ struct NvjetTable {
   double pitch_128 = 1;
   double dram_share = 1;
   double overlap = 1;
-  Duration split_fixed;
-  double split_trip = 0;
+  SplitSum sum;
   double error = 0;        // of bf16 and fp8 products of one layer
   double error_other = 0;  // of fp16, batched, or with a k that is not contiguous
 };
@@ -53,8 +53,7 @@ NvjetTable read_table(NumberFile& file) {
   table.pitch_128 = file.number("nvjet.pitch_128", Unit::One);
   table.dram_share = file.number("nvjet.dram_share", Unit::One);
   table.overlap = file.number("nvjet.overlap", Unit::One);
-  table.split_fixed = duration(file, "nvjet.split_fixed");
-  table.split_trip = cycles(file, "nvjet.split_trip");
+  table.sum = read_split_sum(file);
   table.error = error_of(file, "nvjet");
   table.error_other = one(file, "nvjet.error_other");
   return table;
@@ -162,36 +161,6 @@ double error_for(const GemmCall& call, const NvjetTable& table) {
   return usual ? table.error : table.error_other;
 }
 
-// The kernel that adds the slices: each thread walks them.
-Profile split_sum(const Problem& problem, const NvjetTable& table, int64_t slices) {
-  const double elements = product(problem.call.batch, problem.call.m, problem.call.n);
-  Profile profile;
-  profile.kernel = "splitKreduce_kernel";
-  profile.family = "gemm";
-  profile.threads = 512;
-  profile.ctas = static_cast<int64_t>(std::min(9e15, std::ceil(elements / 1024)));
-  profile.units = profile.ctas;
-  profile.ctas_per_sm = 4;
-  ProfilePhase sum;
-  sum.name = "sum";
-  sum.trips = static_cast<double>(slices);
-  sum.work.issue = Instructions(16 * 12);
-  sum.work.l2_read = Bytes(4 * 1024.0);
-  sum.chain.fixed = Cycles(table.split_trip);
-  profile.kinds.push_back({static_cast<double>(profile.units), {sum}});
-  const double read = elements * 4 * static_cast<double>(slices);
-  profile.traffic = {.unique_read = Bytes(read),
-                     .recent_read = Bytes(read),
-                     .unique_write = Bytes(problem.written()),
-                     .dram_read = Bytes(read),
-                     .dram_write = Bytes(problem.written()),
-                     .l2_read = Bytes(read),
-                     .l2_write = Bytes(problem.written())};
-  profile.fixed = table.split_fixed;
-  profile.behaviour.relative_error = error_for(problem.call, table);
-  return profile;
-}
-
 Profile nvjet_profile(const NvjetKernel& kernel,
                       const Problem& problem,
                       const NvjetTable& table,
@@ -272,7 +241,10 @@ Result<Candidates> nvjet(const Problem& problem, const NvjetTable& table) {
     sequence.front().reasons.push_back(reason(launch, problem));
   }
   if (launch.slices > 1) {
-    sequence.push_back(split_sum(problem, table, launch.slices));
+    constexpr double kPartial = 4;
+    sequence.push_back(
+        split_sum_profile(problem.call, launch.slices, kPartial, problem.out, table.sum));
+    sequence.back().behaviour.relative_error = error_for(problem.call, table);
   }
   Candidates candidates;
   candidates.push_back(std::move(sequence));
