@@ -13,11 +13,11 @@
 namespace orrery::library {
 namespace conv {
 
-kernel::Profile named(std::string name, const Table& table) {
+kernel::Profile named(std::string name, double error) {
   kernel::Profile profile;
   profile.kernel = std::move(name);
   profile.family = "conv";
-  profile.behaviour.relative_error = table.error;
+  profile.behaviour.relative_error = error;
   return profile;
 }
 
@@ -83,7 +83,9 @@ MmaTable read_mma(NumberFile& file) {
 }
 
 DepthwiseTable read_depthwise(NumberFile& file) {
-  return {.native_output = one(file, "conv.depthwise.native_output"),
+  return {.native_error = file.number("conv.depthwise.native_error", Unit::One),
+          .error = error_of(file, "conv.depthwise"),
+          .native_output = one(file, "conv.depthwise.native_output"),
           .native_tap = one(file, "conv.depthwise.native_tap"),
           .native_chain = cycles(file, "conv.depthwise.native_chain"),
           .plain_tap = cycles(file, "conv.depthwise.plain_tap"),
@@ -98,7 +100,8 @@ DepthwiseTable read_depthwise(NumberFile& file) {
 }
 
 LayoutTable read_layout(NumberFile& file) {
-  return {.to_channels_last = one(file, "conv.layout.to_channels_last"),
+  return {.error = error_of(file, "conv.layout"),
+          .to_channels_last = one(file, "conv.layout.to_channels_last"),
           .to_channels_first = one(file, "conv.layout.to_channels_first"),
           .block_chain = cycles(file, "conv.layout.block_chain"),
           .pad = one(file, "conv.layout.pad"),

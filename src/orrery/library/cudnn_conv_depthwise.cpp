@@ -33,7 +33,7 @@ Profile native(const Problem& problem) {
                         (problem.call.r == 1 || problem.call.r == 3 || problem.call.r == 5);
   Profile profile = named(
       unrolled ? "conv_depthwise2d_forward_kernel" : "conv_depthwise2d_forward_kernel_generic",
-      problem.table);
+      table.native_error);
   profile.threads = 1024;
   profile.ctas_per_sm = 2;
   ProfilePhase block;
@@ -54,7 +54,7 @@ Profile native(const Problem& problem) {
 Profile plain(const Problem& problem) {
   const DepthwiseTable& table = problem.table.depthwise;
   const auto taps = static_cast<double>(problem.taps());
-  Profile profile = named("conv2d_c1_k1_nhwc", problem.table);
+  Profile profile = named("conv2d_c1_k1_nhwc", table.error);
   profile.threads = 256;
   profile.ctas_per_sm = taps > 25 ? 2 : taps > 9 ? 3 : 6;
   ProfilePhase block;
@@ -74,7 +74,7 @@ Profile special(const Problem& problem) {
   const DepthwiseTable& table = problem.table.depthwise;
   const auto taps = static_cast<double>(problem.taps());
   const bool strided = problem.call.stride > 1;
-  Profile profile = named("conv2d_c1_k1_nhwc_specialized", problem.table);
+  Profile profile = named("conv2d_c1_k1_nhwc_specialized", table.error);
   profile.threads = 128;
   profile.ctas_per_sm = taps > 25 ? 2 : taps > 9 ? 3 : 6;
   const double columns = static_cast<double>(ceil_div(problem.q, strided ? 2 : 3));
@@ -95,7 +95,7 @@ Profile tiled(const Problem& problem) {
   const DepthwiseTable& table = problem.table.depthwise;
   const auto taps = static_cast<double>(problem.taps());
   constexpr double kOutputs = 2048;
-  Profile profile = named("conv2d_c1_k1_nchw_shmem_tiling", problem.table);
+  Profile profile = named("conv2d_c1_k1_nchw_shmem_tiling", table.native_error);
   profile.threads = 256;
   profile.ctas_per_sm = 4;
   ProfilePhase block;

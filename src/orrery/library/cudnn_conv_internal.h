@@ -70,6 +70,8 @@ struct DirectTable {
 
 /// Depthwise kernels.
 struct DepthwiseTable {
+  double native_error = 0;
+  double error = 0;               // of cuDNN's, which it chooses among by a heuristic of its own
   double native_output = 0;       // PyTorch's: thread instructions an output
   double native_tap = 0;          // and a tap
   double native_chain = 0;        // clocks of a block
@@ -86,6 +88,7 @@ struct DepthwiseTable {
 
 /// Kernels that move data: transposes, padding, conversion.
 struct LayoutTable {
+  double error = 0;
   double to_channels_last = 0;  // warp instructions of a block of 32 x 32
   double to_channels_first = 0;
   double block_chain = 0;      // clocks a block waits
@@ -100,7 +103,7 @@ struct Table {
   DirectTable direct;
   DepthwiseTable depthwise;
   LayoutTable layout;
-  double error = 0;
+  double error = 0;  // of a product
 };
 
 /// A convolution with what follows from it. `c` and `k` are those of one group.
@@ -132,8 +135,8 @@ struct Problem {
 
 using Sequence = std::vector<kernel::Profile>;
 
-/// A profile with what all kernels of the family share: name, family, error.
-kernel::Profile named(std::string name, const Table& table);
+/// A profile of the family; `error` is half an 80 % interval, relative.
+kernel::Profile named(std::string name, double error);
 
 /// What a tensor kernel multiplies: `products` independent ones of pixels x filters over
 /// taps x channels.

@@ -21,7 +21,7 @@ Profile transposed(std::string name,
                    const Transpose& transpose,
                    double instructions) {
   const LayoutTable& table = problem.table.layout;
-  Profile profile = named(std::move(name), problem.table);
+  Profile profile = named(std::move(name), problem.table.layout.error);
   profile.behaviour.overlap = problem.chip.overlap.streaming;
   profile.threads = 256;
   profile.ctas_per_sm = 8;
@@ -47,7 +47,7 @@ Profile walked(std::string name, const Problem& problem, double elements, double
   constexpr double kThreads = 1024;
   const auto slots = static_cast<double>(2 * problem.chip.core.count);
   const double blocks = std::min(slots, std::max(1.0, std::ceil(elements / kThreads)));
-  Profile profile = named(std::move(name), problem.table);
+  Profile profile = named(std::move(name), problem.table.layout.error);
   profile.behaviour.overlap = problem.chip.overlap.streaming;
   profile.threads = 1024;
   profile.ctas_per_sm = 2;
@@ -81,7 +81,7 @@ Profile pad_rows(const Problem& problem, double read, double written) {
 }
 
 Profile clear(const Problem& problem, double bytes) {
-  Profile profile = named("memset", problem.table);
+  Profile profile = named("memset", problem.table.layout.error);
   profile.behaviour.overlap = problem.chip.overlap.streaming;
   profile.threads = 512;
   profile.ctas_per_sm = 4;

@@ -111,7 +111,7 @@ Profile wgmma_kernel(const Problem& problem,
   const Grid grid = grid_of(tile, work);
   Profile profile = named("sm90_xmma_fprop_implicit_gemm_" + tile.name +
                               (segmented ? "_segment_k_on" : "_segment_k_off"),
-                          problem.table);
+                          problem.table.error);
   profile.threads = 384;
   profile.reasons.emplace_back("one of cuDNN's wgmma tiles: the fastest by prediction");
   const int64_t sms = problem.chip.core.count;
@@ -135,7 +135,7 @@ Profile mma_kernel(const Problem& problem, const Product& work, const Tile& tile
   const MmaTable& table = problem.table.mma;
   const Grid grid = grid_of(tile, work);
   const double volume = product(tile.m, tile.n, tile.k);
-  Profile profile = named("mma_fprop_implicit_gemm_" + tile.name, problem.table);
+  Profile profile = named("mma_fprop_implicit_gemm_" + tile.name, problem.table.error);
   profile.threads = 128;
   profile.ctas_per_sm = tile.count;
   profile.reasons.emplace_back("one of cuDNN's mma.sync tiles: the fastest by prediction");
@@ -226,7 +226,7 @@ std::vector<Profile> tensor_kernels(const Problem& problem, const Product& work)
 // 64 threads, 32 pixels x 32 filters; 92 registers: 10 CTAs an SM.
 Profile direct_kernel(const Problem& problem) {
   const DirectTable& table = problem.table.direct;
-  Profile profile = named("implicit_convolve_sgemm", problem.table);
+  Profile profile = named("implicit_convolve_sgemm", problem.table.error);
   profile.threads = 64;
   profile.ctas_per_sm = 10;
   profile.reasons.emplace_back("few channels: fp32 lanes, without padding or transposes");
@@ -247,7 +247,7 @@ Profile direct_kernel(const Problem& problem) {
 
 // internal::gemvx::kernel: a warp a row or a few of the filters, one after the other.
 Profile vector_kernel(const Problem& problem) {
-  Profile profile = named("gemvx", problem.table);
+  Profile profile = named("gemvx", problem.table.error);
   profile.threads = 128;
   profile.ctas_per_sm = 8;
   ProfilePhase rows;
