@@ -6,16 +6,6 @@
 #include <cmath>
 
 namespace orrery::cost {
-namespace {
-
-double resident_share(double bytes, const machine::L2& l2) {
-  const double ratio = bytes / l2.effective.value();
-  const double square = ratio * ratio;
-  const double fourth = square * square;
-  return 1 / (1 + fourth * fourth);
-}
-
-}  // namespace
 
 double dram_seconds(const machine::Dram& dram, double read, double write) {
   const double all = read + write;
@@ -45,13 +35,13 @@ MemoryTime memory_time(const kernel::Profile& profile,
   const double warm = (warm_activations ? recent : 0) + (warm_weights ? other : 0);
   const double kept = warm_activations ? written : 0;
   const double read_share =
-      resident_share(input_sets * warm + output_sets * kept + scratch, chip.l2);
-  const double write_share = resident_share(input_sets * (warm + kept), chip.l2);
+      machine::resident_share(input_sets * warm + output_sets * kept + scratch, chip.l2);
+  const double write_share = machine::resident_share(input_sets * (warm + kept), chip.l2);
   const double scratch_share =
-      scratch > 0 ? resident_share(scratch + written + (recent + other) / 2, chip.l2) : 0;
+      scratch > 0 ? machine::resident_share(scratch + written + (recent + other) / 2, chip.l2) : 0;
   const double from_l2 = read_share * warm + scratch_share * scratch;
   const double rewritten =
-      output_sets < input_sets ? chip.l2.rewritten * resident_share(warm + kept, chip.l2) : 0;
+      output_sets < input_sets ? chip.l2.rewritten * machine::resident_share(warm + kept, chip.l2) : 0;
   const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
   const double write =
       traffic.dram_write.value() * (warm_activations ? (1 - write_share) * (1 - rewritten) : 1);
@@ -60,6 +50,10 @@ MemoryTime memory_time(const kernel::Profile& profile,
   const double dram_share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;
   time.dram = dram_seconds(chip.dram, read, write) / dram_share;
   const double unique = traffic.unique_read.value();
+  const double moved = traffic.unique_read.value() + written;
+  time.read_share = time.dram > 0 ? read / chip.dram.read.value() / dram_share / time.dram
+                    : moved > 0   ? traffic.unique_read.value() / moved
+                                  : 1;
   time.l2_once = from_l2 + std::max(0.0, written - write);
   time.cold_share = unique > 0 ? std::min(1.0, std::max(0.0, unique - from_l2) / unique) : 0;
   return time;

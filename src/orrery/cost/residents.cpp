@@ -41,16 +41,16 @@ struct Cycle {
   double rest = 0;
 };
 
-Cycle cycle_of(double pipes, double memory, double chain, int64_t full, int64_t rest) {
+Cycle cycle_of(const Demand& demand, double memory, double read, int64_t full, int64_t rest) {
   Cycle cycle;
-  const double busiest = std::max(pipes, memory);
+  const double busiest = std::max(demand.pipes, memory);
   double at_pipes = 0;
   double at_memory = 0;
   for (int64_t n = 1; n <= full; ++n) {
     const double residents = static_cast<double>(n);
-    const double in_pipes = pipes * (1 + at_pipes);
-    const double in_memory = memory * (1 + at_memory);
-    const double time = std::max(chain + in_pipes + in_memory, residents * busiest);
+    const double in_pipes = demand.pipes * (1 + at_pipes);
+    const double in_memory = read * (1 + at_memory);
+    const double time = std::max(demand.chain + in_pipes + in_memory, residents * busiest);
     if (!(time > 0)) {
       return cycle;
     }
@@ -107,9 +107,9 @@ ResidentsTime residents_time(const kernel::Profile& profile,
   const double launched = chip.launch.block_interval.value() * sms;
   demand.pipes = std::max(demand.pipes, launched);
   const double memory = conditions.memory * conditions.hertz / share;
-  const Cycle cycle = cycle_of(demand.pipes,
+  const Cycle cycle = cycle_of(demand,
                                memory,
-                               demand.chain,
+                               memory * conditions.read_share,
                                static_cast<int64_t>(residents),
                                static_cast<int64_t>(rest));
   double clocks = full * cycle.full + cycle.rest;

@@ -16,9 +16,10 @@ namespace orrery::cost {
 // loads, dependent instructions, barriers), where nobody queues. Its throughput follows from mean
 // value analysis (Reiser and Lavenberg, J. ACM 27, 1980): with n residents
 //
-//     X(n) = min(n / (z + c (1 + Qc) + m (1 + Qm)),  1 / max(c, m))      Qi of n - 1 residents
+//     X(n) = min(n / (z + c (1 + Qc) + r (1 + Qr)),  1 / max(c, m))      Qi of n - 1 residents
 //
-// One resident: c + m + z, no overlap at all (softmax of 8192 fp32 columns). Sixteen, z small: the
+// r is the part of m that reads take: a CTA waits for what it loads, not for what it stores.
+// One resident: c + r + z, no overlap at all (softmax of 8192 fp32 columns). Sixteen, z small: the
 // busier of the two, plus some percent where both are nearly equally busy. Sixteen, z large: z.
 // There is no exponent to fit. A launch of `share` units a SM takes share / R rounds of that.
 //
@@ -37,6 +38,7 @@ struct ResidentsTime {
 struct ResidentsConditions {
   double hertz = 1;
   double memory = 0;              // seconds of L2 and DRAM for the launch
+  double read_share = 1;          // of these; writes are posted, nobody waits for them
   double dram_latency_share = 0;  // of its global accesses that find their data in DRAM only
 };
 

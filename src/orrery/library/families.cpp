@@ -8,8 +8,12 @@
 #include "orrery/library/cudnn_conv.h"
 #include "orrery/library/family.h"
 #include "orrery/library/nvjet.h"
+#include "orrery/library/pointwise.h"
+#include "orrery/library/row_norm.h"
 #include "orrery/library/rows.h"
+#include "orrery/library/softmax.h"
 #include "orrery/library/tinygemm.h"
+#include "orrery/library/training.h"
 
 namespace orrery::library {
 
@@ -26,6 +30,7 @@ std::span<const FamilyKind> family_kinds() {
       FamilyKind{"pointwise", read_pointwise},
       FamilyKind{"norm", read_norm},
       FamilyKind{"softmax", read_softmax},
+      FamilyKind{"training", read_training},
       FamilyKind{"gather", read_gather},
   };
   return kKinds;

@@ -1,4 +1,4 @@
-// PyTorch's kernels over rows x cols.
+// PyTorch's kernels that gather rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,12 +8,6 @@
 
 namespace orrery::library {
 
-/// Section "pointwise".
-std::unique_ptr<Family> read_pointwise(machine::NumberFile& file);
-/// Section "norm".
-std::unique_ptr<Family> read_norm(machine::NumberFile& file);
-/// Section "softmax".
-std::unique_ptr<Family> read_softmax(machine::NumberFile& file);
 /// Section "gather".
 std::unique_ptr<Family> read_gather(machine::NumberFile& file);
 

@@ -242,6 +242,13 @@ Result<Machine> parse_machine(std::string_view toml, std::string_view origin) {
   return machine;
 }
 
+double resident_share(double bytes, const L2& l2) {
+  const double ratio = bytes / l2.effective.value();
+  const double square = ratio * ratio;
+  const double fourth = square * square;
+  return 1 / (1 + fourth * fourth);
+}
+
 bool answers_to(const Machine& machine, std::string_view query) {
   const std::string wanted = folded(query);
   if (wanted.empty()) {

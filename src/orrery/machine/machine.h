@@ -95,6 +95,10 @@ struct Dram {
   Cycles latency;  // of a dependent access, beyond L2's
 };
 
+/// The share of `bytes` in use again and again that is still in L2 at the next use: a knee rather
+/// than a step, 1 / (1 + (bytes / effective)^8), since L2 hashes addresses over its slices.
+double resident_share(double bytes, const L2& l2);
+
 /// Fixed costs of launching and synchronising.
 struct Launch {
   Duration graph_gap;        // kernel to kernel inside a CUDA graph

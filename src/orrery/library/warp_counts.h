@@ -1,0 +1,63 @@
+// Warp counts: what a warp of a kernel executes, as hardware counters and machine code say.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "orrery/base/dtype.h"
+#include "orrery/kernel/profile.h"
+#include "orrery/machine/machine.h"
+#include "orrery/machine/number_file.h"
+
+namespace orrery::library {
+
+/// Of one warp: instructions of all kinds, of these on the integer and logic lanes and on the
+/// special-function lanes, and dependent clocks that no other warp of the CTA shortens.
+struct WarpCounts {
+  double issue = 0;
+  double integer = 0;
+  double special = 0;
+  double chain = 0;
+};
+
+WarpCounts operator+(const WarpCounts& a, const WarpCounts& b);
+WarpCounts operator*(double times, const WarpCounts& counts);
+
+/// The pipe work of `warps` such warps; their chain is the caller's.
+kernel::PipeWork work_of(const WarpCounts& counts, double warps);
+
+/// A list of a library file: per kernel or part of one "name issue integer special chain" for
+/// elements of 2 bytes and, after a bar, of 4 bytes (left out: the same).
+class CountTable {
+ public:
+  CountTable() = default;
+  /// Mistakes are remembered by `file`; `needed` have to be there.
+  CountTable(machine::NumberFile& file,
+             std::string_view key,
+             std::initializer_list<std::string_view> needed);
+
+  /// Zero for a name that is not there: ask only for what was needed, or after `has`.
+  WarpCounts of(std::string_view name, DType dtype) const;
+  bool has(std::string_view name) const { return rows_.find(name) != rows_.end(); }
+
+ private:
+  struct Row {
+    WarpCounts narrow;
+    WarpCounts wide;
+  };
+
+  std::map<std::string, Row, std::less<>> rows_;
+};
+
+/// A kernel of one kind of CTA that waits for its own loads (cost/residents.h): `threads` threads of
+/// `registers` registers, `shared` bytes a CTA. Units and traffic are the caller's.
+kernel::Profile resident_kernel(std::string_view kernel,
+                                std::string_view family,
+                                const machine::Chip& chip,
+                                int64_t threads,
+                                int64_t registers,
+                                double shared = 0);
+
+}  // namespace orrery::library
