@@ -35,20 +35,31 @@ Demand demand_of(const kernel::UnitKind& kind,
   return demand;
 }
 
+// What a unit asks of the memory, in clocks: all, and what it waits for; and into how many parts
+// that go their own ways it falls.
+struct Visit {
+  double memory = 0;
+  double read = 0;
+  double streams = 1;
+};
+
 // Clocks in which each of n residents ends one unit, for n = `full` and n = `rest`.
 struct Cycle {
   double full = 0;
   double rest = 0;
 };
 
-Cycle cycle_of(const Demand& demand, double memory, double read, int64_t full, int64_t rest) {
+Cycle cycle_of(const Demand& demand, const Visit& visit, int64_t full, int64_t rest) {
   Cycle cycle;
-  const double busiest = std::max(demand.pipes, memory);
+  const double pipes = demand.pipes / visit.streams;
+  const double read = visit.read / visit.streams;
+  const double busiest = std::max(demand.pipes, visit.memory) / visit.streams;
   double at_pipes = 0;
   double at_memory = 0;
-  for (int64_t n = 1; n <= full; ++n) {
+  const auto streams = static_cast<int64_t>(visit.streams);
+  for (int64_t n = 1; n <= full * streams; ++n) {
     const double residents = static_cast<double>(n);
-    const double in_pipes = demand.pipes * (1 + at_pipes);
+    const double in_pipes = pipes * (1 + at_pipes);
     const double in_memory = read * (1 + at_memory);
     const double time = std::max(demand.chain + in_pipes + in_memory, residents * busiest);
     if (!(time > 0)) {
@@ -57,7 +68,7 @@ Cycle cycle_of(const Demand& demand, double memory, double read, int64_t full, i
     at_pipes = residents * in_pipes / time;
     at_memory = residents * in_memory / time;
     cycle.full = time;
-    if (n == rest) {
+    if (n == rest * streams) {
       cycle.rest = time;
     }
   }
@@ -104,12 +115,15 @@ ResidentsTime residents_time(const kernel::Profile& profile,
   const double rest = share - full * residents;
 
   Demand demand = demand_of(profile.kinds.front(), chip, latency_share, exponent);
-  const double launched = chip.launch.block_interval.value() * sms;
+  const double launched = chip.launch.block_interval.value() * units / share;
   demand.pipes = std::max(demand.pipes, launched);
   const double memory = conditions.memory * conditions.hertz / share;
+  const Visit visit{.memory = memory,
+                    .read = memory * (conditions.read_share + chip.overlap.write_wait *
+                                                                  (1 - conditions.read_share)),
+                    .streams = std::max<double>(1, static_cast<double>(profile.behaviour.streams))};
   const Cycle cycle = cycle_of(demand,
-                               memory,
-                               memory * conditions.read_share,
+                               visit,
                                static_cast<int64_t>(residents),
                                static_cast<int64_t>(rest));
   double clocks = full * cycle.full + cycle.rest;

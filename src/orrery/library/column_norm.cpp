@@ -101,6 +101,7 @@ Profile batch_walk(const RowsCall& call,
                       chip,
                       static_cast<int64_t>(grid.wide * grid.high),
                       statistics ? 40 : 32);
+  profile.behaviour.streams = 8;
   const char* unit = statistics ? "batch" : "batch_apply";
   const char* row = statistics ? "batch_row" : "batch_apply_row";
   ProfilePhase phase;

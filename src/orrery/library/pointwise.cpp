@@ -88,6 +88,7 @@ const Operator* find(std::string_view name) {
 
 struct Table {
   CountTable counts;
+  Duration dropout_fixed;
   double tail = 0;  // dependent clocks per element of a thread in a block with a remainder
   double error = 0;
 };
@@ -241,6 +242,10 @@ Profile step_profile(const Step& step,
   profile.behaviour.relative_error = table.error;
   const bool row = step.counts == "bias" || step.counts == "broadcast";
   profile.traffic = traffic_of(step, elements, size, row ? product(call.cols, size) : 0);
+  if (shape == Shape::Dropout) {
+    profile.fixed = table.dropout_fixed;
+    profile.behaviour.streams = 8;
+  }
   const ProfilePhase phase =
       elements_phase(step, counts, geometry, size, shape == Shape::Strided);
   if (shape == Shape::Vectorized && std::fmod(elements, 1024) != 0) {
@@ -304,6 +309,7 @@ std::unique_ptr<Family> read_pointwise(machine::NumberFile& file) {
        "relu",  "clamp",     "sigmoid",  "tanh",  "gelu",      "gelu_tanh", "silu",
        "cast",  "bias",      "broadcast", "strided", "compare", "where", "to_fp8",
        "cat",   "dropout",   "gelu_backward", "silu_backward"});
+  table.dropout_fixed = duration(file, "pointwise.dropout_fixed");
   table.tail = cycles(file, "pointwise.tail");
   table.error = error_of(file, "pointwise");
   return std::make_unique<Pointwise>(std::move(table));

@@ -26,11 +26,21 @@ double Walk::busy_warps() const {
   return std::min(threads / 32, warp_trips());
 }
 
-InFlight in_flight(const Profile& profile, double rows, double row_bytes, int64_t sms) {
-  const double resident = std::min(static_cast<double>(profile.ctas_per_sm),
-                                   std::ceil(rows / static_cast<double>(sms)));
-  return {resident * row_bytes,
-          std::min(rows, resident * static_cast<double>(sms)) * row_bytes};
+// L1 and shared memory share 256 KiB (CUDA C++ Programming Guide, 9.0); these kernels hardly use the
+// latter.
+constexpr double kL1Bytes = 256 * 1024;
+
+InFlight in_flight(const Profile& profile, double rows, double row_bytes, const machine::Chip& chip) {
+  const auto sms = static_cast<double>(chip.core.count);
+  const double resident = std::min(static_cast<double>(profile.ctas_per_sm), std::ceil(rows / sms));
+  InFlight flight;
+  flight.chip = std::min(rows, resident * sms) * row_bytes;
+  // A row that is alone on its SM walks over what it left; of several, the others' loads and stores
+  // come in between.
+  const double between = resident * row_bytes * (resident > 1 ? 2 : 1);
+  flight.beyond_l1 = between > kL1Bytes;
+  flight.lost = flight.beyond_l1 ? 1 - machine::resident_share(2 * flight.chip, chip.l2) : 0;
+  return flight;
 }
 
 namespace {
@@ -52,8 +62,7 @@ Profile vectorized(const RowsCall& call, const NormTable& table, const machine::
                                     chip,
                                     128,
                                     layer && size >= 4 ? 39 : 32);
-  const InFlight flight = in_flight(profile, rows, row, chip.core.count);
-  const bool beyond_l1 = flight.sm > chip.core.shared_capacity.value();
+  const InFlight flight = in_flight(profile, rows, row, chip);
 
   const WarpCounts busy = table.counts.of(name + "_row", call.dtype);
   const WarpCounts idle = table.counts.of(name + "_idle", call.dtype);
@@ -67,19 +76,18 @@ Profile vectorized(const RowsCall& call, const NormTable& table, const machine::
   trips.name = "walk";
   trips.trips = walk.trips();
   trips.work = work_of((walk.warp_trips() / walk.trips()) * trip, 1);
-  trips.work.l2_read = Bytes(row / walk.trips() * (beyond_l1 ? 2 : 1));
+  trips.work.l2_read = Bytes(row / walk.trips() * (flight.beyond_l1 ? 2 : 1));
   trips.work.l2_write = Bytes(row / walk.trips());
   const double n = walk.trips();
   const double waits = !layer && size >= 4 ? std::floor(n / 4) + std::fmod(n, 4) : n;
   trips.chain.memory = waits / n;
-  trips.chain.l2 = beyond_l1 ? 1 : 0;
+  trips.chain.l2 = flight.beyond_l1 ? 1 : 0;
   trips.chain.fixed = Cycles(table.chain.at(name + "_trip"));
 
   set_units(profile, {{rows, {trips, unit}}});
   profile.traffic = streamed(rows * row, rows * row);
-  const double lost = 1 - machine::resident_share(2 * flight.chip, chip.l2);
-  profile.traffic.dram_read = Bytes(rows * row * (1 + (beyond_l1 ? lost : 0)));
-  profile.traffic.l2_read = Bytes(rows * row * (beyond_l1 ? 2 : 1));
+  profile.traffic.dram_read = Bytes(rows * row * (1 + flight.lost));
+  profile.traffic.l2_read = Bytes(rows * row * (flight.beyond_l1 ? 2 : 1));
   profile.reasons = {"columns in fours: one block of 128 threads a row (layer_norm_kernel.cu)"};
   return profile;
 }

@@ -29,8 +29,7 @@ Profile input_gradient(const RowsCall& call, const NormTable& table, const machi
                                     chip,
                                     128,
                                     32);
-  const InFlight flight = in_flight(profile, rows, 2 * row, chip.core.count);
-  const bool beyond_l1 = flight.sm > chip.core.shared_capacity.value();
+  const InFlight flight = in_flight(profile, rows, 2 * row, chip);
   const WarpCounts trip = table.counts.of(
       vectors ? name + "_backward_trip" : "backward_scalar_trip", call.dtype);
   ProfilePhase unit;
@@ -41,15 +40,14 @@ Profile input_gradient(const RowsCall& call, const NormTable& table, const machi
   trips.name = "walk";
   trips.trips = walk.trips();
   trips.work = work_of((walk.warp_trips() / walk.trips()) * trip, 1);
-  trips.work.l2_read = Bytes(2 * row / walk.trips() * (beyond_l1 ? 2 : 1));
+  trips.work.l2_read = Bytes(2 * row / walk.trips() * (flight.beyond_l1 ? 2 : 1));
   trips.work.l2_write = Bytes(row / walk.trips());
   trips.chain.memory = 1;
-  trips.chain.l2 = beyond_l1 ? 1 : 0;
+  trips.chain.l2 = flight.beyond_l1 ? 1 : 0;
   trips.chain.fixed = Cycles(table.chain.at(vectors ? "backward_trip" : "backward_scalar_trip"));
   set_units(profile, {{rows, {trips, unit}}});
   profile.traffic = streamed(2 * rows * row, rows * row);
-  const double lost = beyond_l1 ? 1 - machine::resident_share(1.5 * flight.chip, chip.l2) : 0;
-  profile.traffic.dram_read = Bytes(2 * rows * row * (1 + lost));
+  profile.traffic.dram_read = Bytes(2 * rows * row * (1 + flight.lost));
   profile.reasons = {"a block of 128 threads a row (layer_norm_kernel.cu)"};
   return profile;
 }
@@ -80,6 +78,7 @@ Profile weight_gradient(const RowsCall& call, const NormTable& table, const mach
                                     static_cast<int64_t>(32 * tile.height),
                                     32,
                                     tile.height * 264);
+  profile.behaviour.streams = static_cast<int64_t>(std::min(8.0, tile.height));
   const double trips = std::ceil(rows / tile.step);
   ProfilePhase walk;
   walk.name = "rows";

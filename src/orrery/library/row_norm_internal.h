@@ -46,10 +46,14 @@ std::vector<kernel::Profile> batch_norm(const RowsCall& call,
 
 /// Rows that all SMs work on at once, in bytes: what a second pass has to find in a cache.
 struct InFlight {
-  double sm = 0;    // of one SM
-  double chip = 0;  // of all
+  double chip = 0;         // all SMs
+  bool beyond_l1 = false;  // a second walk does not find its row in L1
+  double lost = 0;         // share of it that has left L2 too
 };
 
-InFlight in_flight(const kernel::Profile& profile, double rows, double row_bytes, int64_t sms);
+InFlight in_flight(const kernel::Profile& profile,
+                   double rows,
+                   double row_bytes,
+                   const machine::Chip& chip);
 
 }  // namespace orrery::library

@@ -62,8 +62,10 @@ Profile warp_kernel(const RowsCall& call,
   phase.work.l2_read = Bytes((backward ? 2 : 1) * bytes / warp.blocks);
   phase.work.l2_write = Bytes(bytes / warp.blocks);
   phase.chain.memory = 1;
-  phase.chain.fixed =
-      Cycles(table.row + warp.elements * (table.element + (divides ? table.division : 0)));
+  // Four warps on four schedulers: each runs through its row alone, dependent step by step.
+  const double slots = phase.work.issue.value() / 4 +
+                       chip.core.integer_slots * phase.work.integer / 128;
+  phase.chain.fixed = Cycles(table.row + table.dependent * slots);
   set_units(profile, {{warp.blocks, {phase}}});
   profile.traffic = streamed((backward ? 2 : 1) * bytes, bytes);
   profile.behaviour.single_pass = true;
@@ -91,7 +93,7 @@ BlockRow forward_row(const RowsCall& call, double size) {
     row.registers = row.vectors > 4 ? 37 : 30;
     return row;
   }
-  row.vectors = std::ceil(cols * size / 16 / 1024);
+  row.vectors = std::ceil(cols * size / 16 / 32) / 32;  // whole warps
   const bool aligned = std::fmod(cols * size, 16) == 0;
   if (aligned && cols < (49152 - 128) / size) {
     row.kernel = "cunn_SoftMaxForwardSmem";
@@ -111,7 +113,7 @@ BlockRow backward_row(const RowsCall& call, double size) {
   BlockRow row;
   const double most = std::min(1024.0, std::floor(cols * size / 16)) / 2;
   row.threads = std::max(32.0, std::exp2(std::ceil(std::log2(std::max(1.0, most)))));
-  row.vectors = std::ceil(cols * size / 16 / row.threads);
+  row.vectors = std::ceil(cols * size / 16 / 32) / (row.threads / 32);  // whole warps
   const bool aligned = std::fmod(cols * size, 16) == 0;
   row.kernel = "cunn_SoftMaxBackwardSmem";
   row.counts = "backward";
@@ -142,9 +144,10 @@ Profile block_kernel(const RowsCall& call,
                                     static_cast<int64_t>(row.threads),
                                     row.registers,
                                     row.shared);
-  const bool beyond_l1 =
-      row.reads > 1 && static_cast<double>(profile.ctas_per_sm) * operands * bytes >
-                           chip.core.shared_capacity.value();
+  const double resident = std::min(static_cast<double>(profile.ctas_per_sm),
+                                   std::ceil(product(call.rows) / static_cast<double>(chip.core.count)));
+  const double sm_bytes = resident * operands * bytes;
+  const bool beyond_l1 = row.reads > 1 && sm_bytes > chip.core.shared_capacity.value();
   ProfilePhase phase;
   phase.name = "row";
   phase.work = work_of(table.counts.of(counts, call.dtype) +
@@ -157,6 +160,11 @@ Profile block_kernel(const RowsCall& call,
   set_units(profile, {{product(call.rows), {phase}}});
   const double all = product(call.rows) * bytes;
   profile.traffic = streamed(operands * all, all);
+  if (beyond_l1) {
+    const double flight = sm_bytes * static_cast<double>(chip.core.count);
+    const double lost = 1 - machine::resident_share(2 * flight, chip.l2);
+    profile.traffic.dram_read = Bytes(operands * all * (1 + (row.reads - 1) * lost));
+  }
   profile.reasons = {"more columns than a warp holds: a block a row (SoftMax.cu)"};
   return profile;
 }
@@ -168,7 +176,7 @@ std::vector<Profile> backward(const RowsCall& call,
   const double size = element_size(call.dtype).value();
   const std::string log = logarithm ? "log_" : "";
   std::vector<Profile> sequence;
-  Profile last = call.cols <= 2048
+  Profile last = call.cols <= 1024 && product(call.cols) * size <= 4096
                      ? warp_kernel(call, log + "warp_backward", table, chip)
                      : block_kernel(call,
                                     backward_row(call, size),
@@ -271,8 +279,7 @@ SoftmaxTable read_softmax_table(machine::NumberFile& file) {
                              "log_backward_vector",
                              "product"});
   table.row = cycles(file, "softmax.row");
-  table.element = cycles(file, "softmax.element");
-  table.division = cycles(file, "softmax.division");
+  table.dependent = cycles(file, "softmax.dependent");
   table.block = cycles(file, "softmax.block");
   table.vector = cycles(file, "softmax.vector");
   table.backward = cycles(file, "softmax.backward");

@@ -10,8 +10,7 @@ namespace orrery::library {
 struct SoftmaxTable {
   CountTable counts;
   double row = 0;       // dependent clocks of a row that one warp holds
-  double element = 0;   // the same per element of a lane
-  double division = 0;  // the same per element that is divided by the sum
+  double dependent = 0; // the same per issue slot of such a warp, beside the slot
   double block = 0;     // dependent clocks of a row that a block of 1024 threads holds
   double vector = 0;    // the same per vector of a thread, where the block walks the row
   double backward = 0;  // of a row of the backward block

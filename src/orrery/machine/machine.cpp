@@ -137,6 +137,7 @@ Overlap read_overlap(NumberFile& file) {
   overlap.streaming = exponent(file, "overlap.streaming");
   overlap.memory = exponent(file, "overlap.memory");
   overlap.pipes = exponent(file, "overlap.pipes");
+  overlap.write_wait = file.number_or("overlap.write_wait", Unit::One, 0, Range::NotNegative);
   overlap.in_step = file.number_or("overlap.in_step", Unit::One, 0, Range::NotNegative);
   overlap.error = file.number("overlap.error", Unit::One);
   return overlap;

@@ -122,6 +122,7 @@ struct Overlap {
   double streaming = 1;    // of one that only streams, in many small independent CTAs
   double memory = 1;       // L2 and DRAM traffic
   double pipes = 1;        // the pipes of one SM within a trip
+  double write_wait = 0;   // share of the time of writes that CTAs which do not prefetch wait for
   double in_step = 0;      // share of a round's shorter work that CTAs in step do not overlap
   double error = 0;        // half an 80 % interval of a kernel that states none, relative
 };
