@@ -103,9 +103,36 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         + keys("pytorch-2", "softmax", "instructions chain unit trip")
         + keys("machine", "l2", "latency")
         + keys("machine", "dram", "latency")
-        + ["machine:overlap.unpipelined", "pytorch-2:gather.unit"],
+        + ["machine:overlap.unpipelined"],
         ["membound"],
-        "rms_norm layer_norm softmax gather_rows",
+        "rms_norm layer_norm softmax",
+    ),
+    "reduction": (
+        keys("pytorch-2", "reduction", "unit lane_step last partial in_step restart"),
+        ["membound", "membound2"],
+        "sum_rows sum_cols sum_all mean_rows mean_cols max_rows var_rows argmax",
+    ),
+    "scan": (
+        keys("pytorch-2", "scan", "chunk"),
+        ["membound"],
+        "cumsum",
+    ),
+    "transpose": (
+        keys("pytorch-2", "transpose", "lone_sector wait"),
+        ["membound"],
+        "transpose",
+    ),
+    "gather": (
+        keys("pytorch-2", "gather", "row few_row few_unit add_dependent add_drain"),
+        ["membound", "membound2"],
+        "gather_rows embedding index_add",
+    ),
+    "sort": (
+        keys("pytorch-2", "sort", "pass_slots pass_item pass_dependent item_slots sweep_item")
+        + keys("pytorch-2", "sort", "select select_trip select_slots digit_slots small_kernel")
+        + ["pytorch-2:sort.rows"],
+        ["membound", "membound2"],
+        "sort topk8 embedding_backward",
     ),
 }
 

@@ -80,7 +80,8 @@ void uniform(const Context& context, double units, CoreTime& core) {
   const double rest = share - rounds * context.slots;
   if (rounds > 0) {
     const UnitTime unit = unit_time(kind, context, static_cast<int64_t>(context.slots));
-    core.cycles = rounds * (unit.cycles + unit.fills);
+    core.cycles = rounds * (unit.cycles + unit.fills) +
+                  (rest > 0 ? rounds : rounds - 1) * context.profile.behaviour.restart.value();
     core.longest = unit.longest;
     core.longest.cycles *= rounds;
   }

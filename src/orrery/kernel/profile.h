@@ -134,6 +134,8 @@ struct Behaviour {
   int64_t streams = 1;        // of such: parts of a CTA that proceed on their own (warps that meet at
                               // no barrier for a while)
   bool single_pass = false;   // of such: each CTA reads once, computes, writes, ends
+  Cycles restart = {};        // that a round of CTAs after the first takes to start and to reach
+                              // its first operands, beyond a dependent access
   double relative_error = 0;  // half an 80 % interval, relative
 };
 

@@ -7,13 +7,17 @@
 #include "orrery/library/cublas_legacy.h"
 #include "orrery/library/cudnn_conv.h"
 #include "orrery/library/family.h"
+#include "orrery/library/gather.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/pointwise.h"
 #include "orrery/library/row_norm.h"
-#include "orrery/library/rows.h"
 #include "orrery/library/softmax.h"
 #include "orrery/library/tinygemm.h"
 #include "orrery/library/training.h"
+#include "orrery/library/reduction.h"
+#include "orrery/library/scan.h"
+#include "orrery/library/sort.h"
+#include "orrery/library/transpose.h"
 
 namespace orrery::library {
 
@@ -31,7 +35,11 @@ std::span<const FamilyKind> family_kinds() {
       FamilyKind{"norm", read_norm},
       FamilyKind{"softmax", read_softmax},
       FamilyKind{"training", read_training},
+      FamilyKind{"reduction", read_reduction},
+      FamilyKind{"scan", read_scan},
+      FamilyKind{"transpose", read_transpose},
       FamilyKind{"gather", read_gather},
+      FamilyKind{"sort", read_sort},
   };
   return kKinds;
 }

@@ -1,4 +1,4 @@
-// PyTorch's kernels that gather rows.
+// PyTorch's transposing copy.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace orrery::library {
 
-/// Section "gather".
-std::unique_ptr<Family> read_gather(machine::NumberFile& file);
+/// Section "transpose".
+std::unique_ptr<Family> read_transpose(machine::NumberFile& file);
 
 }  // namespace orrery::library
