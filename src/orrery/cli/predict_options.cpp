@@ -147,6 +147,7 @@ Result<Answer> PredictOptions::run_call(const session::Session& session,
   };
   request.state = state_.empty() ? request.state : state_;
   request.cache = cache_.empty() ? request.cache : cache_;
+  request.advice = detail == report::Detail::Explained;
   ORR_TRY(const report::CallPrediction prediction, session.predict(request));
   return Answer{json_ ? to_json(prediction, detail) : to_text(prediction, detail), 0};
 }

@@ -73,7 +73,7 @@ Body body_of(const Work& work, double start, const machine::Chip& chip, double p
     body.core = work.core / hertz;
     body.l2 = work.l2 / hertz;
     const double memory = overlapped(body.l2, work.dram, chip.overlap.memory);
-    body.seconds = overlapped(std::max(body.core, work.link), memory, work.overlap);
+    body.seconds = overlapped(overlapped(body.core, work.link, work.overlap), memory, work.overlap);
     const double all = body.seconds + start;
     if (round == kRounds || !(all > 0)) {
       return body;
@@ -194,7 +194,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   plan::Estimate estimate;
   const double device = start.sum() + body.seconds;
   // The host runs ahead of the device: the slower of both is seen.
-  const double host = conditions.graph ? 0 : profile.host.seconds().value();
+  const double host = profile.host.seconds().value();
   const double seconds = std::max(device, host);
   estimate.time = max(Duration::from(Seconds(seconds)), Duration::picoseconds(1));
   set_interval(estimate, profile, chip);

@@ -8,14 +8,13 @@
 namespace orrery::cost {
 
 // A collective is one kernel on every GPU: a block a channel loads, adds, stores and sends. Blocks
-// and link work side by side, so the slower of them is seen; the messages that depend on one
-// another come before:
+// and link work side by side, so mostly the slower of them is seen (overlap.h); the messages that
+// depend on one another come before:
 //
 //     all_reduce of 512 MiB on 2 H200, ring, 24 channels, protocol Simple
 //       hops     2 (one to reduce, one to gather)
 //       link     512 MiB sent / 370.8 GB/s                                   = 1.45 ms
-//       blocks   4 bytes loaded or stored per byte / (24 x 53 GB/s)          = 1.69 ms  <- the
-//       bound
+//       blocks   4 bytes loaded or stored per byte / (24 x 56 GB/s)          = 1.60 ms  <- bound
 //
 // One level so far, the links inside a node. A network between nodes will be a second LinkWork.
 

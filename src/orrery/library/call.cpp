@@ -75,6 +75,11 @@ std::string text_of(const ConvCall& c) {
       name(c.dtype));
 }
 
+std::string text_of(const CollectiveCall& c) {
+  return fmt::format(
+      "{} bytes={} gpus={}{}", c.op, c.bytes, c.gpus, c.stream ? " mode=stream" : "");
+}
+
 }  // namespace
 
 std::string_view name(GemmLayout layout) {
@@ -98,6 +103,7 @@ std::string_view name(const Call& call) {
                         [](const RowsCall& rows) -> std::string_view { return rows.op; },
                         [](const GroupedGemmCall&) -> std::string_view { return "grouped_gemm"; },
                         [](const ConvCall&) -> std::string_view { return "conv"; },
+                        [](const CollectiveCall& c) -> std::string_view { return c.op; },
                     },
                     call);
 }
@@ -135,6 +141,9 @@ NamedSizes positive_sizes(const Call& call) {
                     {"stride", c.stride},
                     {"dilation", c.dilation},
                     {"groups", c.groups}};
+          },
+          [](const CollectiveCall& c) -> NamedSizes {
+            return {{"bytes", c.bytes}, {"gpus", c.gpus}};
           },
       },
       call);

@@ -103,9 +103,22 @@ struct RowsCall {
   bool operator==(const RowsCall&) const = default;
 };
 
-using Call = std::variant<GemmCall, AttentionCall, RowsCall, GroupedGemmCall, ConvCall>;
+/// A collective among the GPUs of one node: all_reduce, all_gather, reduce_scatter, all_to_all,
+/// broadcast, send_recv. `bytes` is the input of one GPU; `stream`: launched by the host, call by
+/// call, rather than inside a CUDA graph.
+struct CollectiveCall {
+  std::string op;
+  int64_t bytes = 0;
+  int64_t gpus = 2;
+  bool stream = false;
+  bool operator==(const CollectiveCall&) const = default;
+};
 
-/// The name of a call's operator: gemm, attention, grouped_gemm, conv, or the row operator's own.
+using Call =
+    std::variant<GemmCall, AttentionCall, RowsCall, GroupedGemmCall, ConvCall, CollectiveCall>;
+
+/// The name of a call's operator: gemm, attention, grouped_gemm, conv, or the row
+/// operator's or collective's own.
 std::string_view name(const Call& call);
 
 /// "gemm m=32 n=6144 k=4096 dtype=bf16", as the command line takes it.

@@ -8,6 +8,7 @@
 #include "orrery/library/cudnn_conv.h"
 #include "orrery/library/family.h"
 #include "orrery/library/gather.h"
+#include "orrery/library/nccl.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/pointwise.h"
 #include "orrery/library/row_norm.h"
@@ -40,6 +41,7 @@ std::span<const FamilyKind> family_kinds() {
       FamilyKind{"transpose", read_transpose},
       FamilyKind{"gather", read_gather},
       FamilyKind{"sort", read_sort},
+      FamilyKind{"nccl", read_nccl},
   };
   return kKinds;
 }

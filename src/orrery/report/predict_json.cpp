@@ -54,6 +54,20 @@ void write_kernels(JsonWriter& json, const plan::StepTime& step) {
   json.end_array();
 }
 
+void write_advice(JsonWriter& json, const Advice& advice) {
+  json.member("tried", advice.tried);
+  json.key("helps").begin_array();
+  for (const Help& help : advice.helps) {
+    json.begin_object().member("change", help.change).member("price", name(help.price));
+    json.member("time_us", help.time).member("gain", help.gain);
+    if (!help.kernels.empty()) {
+      json.member("kernels", help.kernels);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
 void write_memory(JsonWriter& json, const ModelPrediction& prediction) {
   const plan::Memory& memory = prediction.plan.memory;
   json.key("memory").begin_object();
@@ -129,6 +143,9 @@ std::string to_json(const CallPrediction& prediction, Detail detail) {
   write_estimate(json, prediction.time.once);
   if (detail == Detail::Explained) {
     write_kernels(json, prediction.time);
+  }
+  if (prediction.advice) {
+    write_advice(json, *prediction.advice);
   }
   return json.end_object().text();
 }

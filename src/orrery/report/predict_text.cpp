@@ -157,7 +157,55 @@ std::string title(const ModelPrediction& prediction) {
                      join(sizes, ", "));
 }
 
+std::string_view cost_of(Price price) {
+  switch (price) {
+    case Price::Padding:
+      return "costs memory; cut the result";
+    case Price::Layout:
+      return "the same numbers";
+    case Price::Work:
+      return "per unit of work";
+    case Price::Accuracy:
+      return "costs accuracy";
+  }
+  ORR_UNREACHABLE();
+}
+
+std::string advice_lines(const Advice& advice) {
+  if (advice.helps.empty()) {
+    return fmt::format("\nNone of {} small changes of shape, layout or type would gain 2 %.\n",
+                       advice.tried);
+  }
+  TextTable table({{"would help"},
+                   {"time", Align::Right},
+                   {"saves", Align::Right},
+                   {"price"},
+                   {"kernel then"}});
+  for (const Help& help : advice.helps) {
+    table.add({help.change,
+               to_text(help.time),
+               fmt::format("{:.0f} %", 100 * help.gain),
+               std::string(cost_of(help.price)),
+               help.kernels.empty() ? "the same" : help.kernels});
+  }
+  return '\n' + table.to_text();
+}
+
 }  // namespace
+
+std::string_view name(Price price) {
+  switch (price) {
+    case Price::Padding:
+      return "padding";
+    case Price::Layout:
+      return "layout";
+    case Price::Work:
+      return "work";
+    case Price::Accuracy:
+      return "accuracy";
+  }
+  ORR_UNREACHABLE();
+}
 
 std::string to_text(const ModelPrediction& prediction, Detail detail) {
   const plan::PlanTime& time = prediction.time;
@@ -212,6 +260,9 @@ std::string to_text(const CallPrediction& prediction, Detail detail) {
         text += "  why: " + reason + '\n';
       }
     }
+  }
+  if (prediction.advice) {
+    text += advice_lines(*prediction.advice);
   }
   return text + warnings(time.once);
 }

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -43,12 +45,37 @@ struct ModelPrediction {
   plan::PlanTime time;
 };
 
+/// What a change of a call asks of its author.
+enum class Price {
+  Padding,   // a size is rounded up; what is too much is cut off
+  Layout,    // the same numbers in another order, or by another way
+  Work,      // less at a time; counted per unit of work
+  Accuracy,  // a smaller element type
+};
+std::string_view name(Price price);
+
+/// A change that would make a call faster.
+struct Help {
+  std::string change;  // "n=4104 instead of 4100"
+  Price price = Price::Padding;
+  Duration time;        // with it
+  double gain = 0;      // share of the time saved, per unit of work
+  std::string kernels;  // that would run then, where they are others
+};
+
+/// What was tried to make a call faster, and the best of each price that helps, best first.
+struct Advice {
+  int64_t tried = 0;
+  std::vector<Help> helps;
+};
+
 /// One call.
 struct CallPrediction {
   library::Call call;
   plan::Conditions conditions;
   Setting setting;
   plan::StepTime time;
+  std::optional<Advice> advice = {};  // where it was asked for
 };
 
 }  // namespace orrery::report

@@ -12,7 +12,11 @@ namespace orrery::session {
 const std::vector<Operator>& operators() {
   static const std::vector<Operator> kAll = [] {
     std::vector<Operator> all;
-    for (const auto family : {gemm_operators, attention_operators, conv_operators, rows_operators}) {
+    for (const auto family : {gemm_operators,
+                              attention_operators,
+                              conv_operators,
+                              rows_operators,
+                              collective_operators}) {
       for (Operator& each : family()) {
         all.push_back(std::move(each));
       }

@@ -35,6 +35,7 @@ std::vector<Operator> gemm_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> conv_operators();
 std::vector<Operator> rows_operators();
+std::vector<Operator> collective_operators();
 
 /// The key `dtype`, bf16 if left out.
 inline constexpr Key kDtypeKey{"dtype", "bf16", "bf16, fp16, fp32, tf32, fp8 ..."};

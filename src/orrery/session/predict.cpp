@@ -4,6 +4,8 @@
 
 #include "orrery/frontend/decoder.h"
 #include "orrery/passes/runner.h"
+#include "orrery/plan/call_times.h"
+#include "orrery/session/advice.h"
 #include "orrery/session/session.h"
 #include "orrery/session/setting.h"
 
@@ -114,13 +116,18 @@ Result<report::CallPrediction> Session::predict(const CallRequest& request) cons
   ORR_TRY(conditions.weights, parse_cache(request.cache));
   conditions.activations = conditions.weights;
   ORR_TRY(const Opened opened, open(catalog_, request.machine));
-  ORR_TRY(plan::StepTime time, plan::time_call(call, conditions, opened.library, opened.estimator));
-  return report::CallPrediction{
+  plan::CallTimes times(opened.library, opened.estimator);
+  ORR_TRY(plan::StepTime time, times.time(call, conditions));
+  report::CallPrediction prediction{
       .call = std::move(call),
       .conditions = conditions,
       .setting = setting(opened, conditions.clock),
       .time = std::move(time),
   };
+  if (request.advice) {
+    prediction.advice = advice(request.op, request.arguments, prediction.time, conditions, times);
+  }
+  return prediction;
 }
 
 }  // namespace orrery::session

@@ -48,6 +48,7 @@ struct CallRequest {
   std::string state =
       "mixed";  // burst, steady, or a window across both, as tables of kernels are measured
   std::string cache = "cold";  // of the operands: cold or warm
+  bool advice = false;         // also try small changes that would make it faster
 };
 
 struct ValidateRequest {

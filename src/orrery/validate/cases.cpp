@@ -26,6 +26,7 @@ std::span<const TableKind> table_kinds() {
        {"dtype", "batch", "c", "h", "w", "k", "r", "s", "stride", "pad", "groups", "layout"},
        conv_family,
        predict_conv_row},
+      {"collectives", {"op", "world", "bytes", "mode"}, collective_family, predict_collective_row},
       {"membound", {"op", "dtype", "rows", "cols"}, rows_family, predict_rows_row},
   };
   return kinds;

@@ -63,6 +63,8 @@ std::string attention_family(const Fields& row);
 Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup);
 std::string conv_family(const Fields& row);
 Result<plan::Estimate> predict_conv_row(const Fields& row, const Setup& setup);
+std::string collective_family(const Fields& row);
+Result<plan::Estimate> predict_collective_row(const Fields& row, const Setup& setup);
 std::string rows_family(const Fields& row);
 Result<plan::Estimate> predict_rows_row(const Fields& row, const Setup& setup);
 
