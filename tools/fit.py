@@ -135,7 +135,7 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         "sort topk8 embedding_backward",
     ),
     "collectives": (
-        ["nccl-2:nccl.fill", "nccl-2:nccl.host"]
+        keys("nccl-2", "nccl", "fill host")
         + keys("nccl-2", "nccl.ll", "fixed hop fixed_point block_rate")
         + keys("nccl-2", "nccl.simple", "fixed hop fixed_point block_rate"),
         ["collectives"],
@@ -157,12 +157,10 @@ class Case:
     def error(self) -> float:
         return self.predicted / self.measured - 1
 
-    def fold(self) -> int:
-        """0 to 4, by the sizes without the first (the batch, or the data type of rows); of a
-        product by n and k alone, so that all rows of a weight lie in one fold."""
     def fold(self) -> str:
-        """0 to 4, by the sizes without the first (the batch, or the data type of rows); of
-        collectives the operator, so that a whole one is left out."""
+        """0 to 4, by the sizes without the first (the batch, or the data type of rows); of a
+        product by n and k alone, so that all rows of a weight lie in one fold; of collectives the
+        operator, so that a whole one is left out."""
         words = self.name.split()
         if self.table == "collectives":
             return words[0]
@@ -171,7 +169,6 @@ class Case:
             shape = " ".join(words[i] for i in (2, 5, 6))  # c, k, r
         elif self.family.startswith("gemm"):
             shape = " ".join([word for word in words if word.isdigit()][-2:])
-        return hashlib.sha256(shape.encode()).digest()[0] % 5
         return str(hashlib.sha256(shape.encode()).digest()[0] % 5)
 
 
