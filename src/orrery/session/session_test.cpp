@@ -201,10 +201,10 @@ TEST(Operators, ReportEverythingThatIsWrong) {
   const std::vector<std::string> arguments = {"m=0", "n=-5", "kk=3", "m=7", "dtype=bf17", "x"};
   EXPECT_EQ(
       parse_call("gemm", arguments).error().message,
-      "[session.operators] gemm: kk: not an argument, need m, n, k, batch, dtype; did you mean "
-      "'k'?; m: given twice; got 'x', need key=value; k: got none, need columns of both: input "
-      "features; m: got '0', need 1 to 4294967296; n: got '-5', need 1 to 4294967296; dtype: "
-      "got 'bf17', need bf16, fp16, fp32, tf32 or fp8");
+      "[session.operators] gemm: kk: not an argument, need m, n, k, batch, layout, dtype; did you "
+      "mean 'k'?; m: given twice; got 'x', need key=value; k: got none, need columns of both: "
+      "input features; m: got '0', need 1 to 4294967296; n: got '-5', need 1 to 4294967296; dtype: "
+      "got 'bf17', need one of bf16, fp16, fp8, fp8_block, int8, w4a16, mxfp4, nvfp4, tf32, fp32");
 }
 
 TEST(Operators, HugeTensorsAreRefused) {
