@@ -102,7 +102,7 @@ Body residents_body(const kernel::Profile& profile,
                      chip,
                      {.hertz = hertz,
                       .memory = overlapped(body.l2, memory.dram, chip.overlap.streaming),
-       .read_share = memory.read_share,
+                      .read_share = memory.read_share,
                       .dram_latency_share = memory.cold_share});
   body.core = time.pipes;
   body.chain = time.chain;

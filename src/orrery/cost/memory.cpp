@@ -40,8 +40,9 @@ MemoryTime memory_time(const kernel::Profile& profile,
   const double scratch_share =
       scratch > 0 ? machine::resident_share(scratch + written + (recent + other) / 2, chip.l2) : 0;
   const double from_l2 = read_share * warm + scratch_share * scratch;
-  const double rewritten =
-      output_sets < input_sets ? chip.l2.rewritten * machine::resident_share(warm + kept, chip.l2) : 0;
+  const double rewritten = output_sets < input_sets
+                               ? chip.l2.rewritten * machine::resident_share(warm + kept, chip.l2)
+                               : 0;
   const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
   const double write =
       traffic.dram_write.value() * (warm_activations ? (1 - write_share) * (1 - rewritten) : 1);

@@ -119,13 +119,11 @@ ResidentsTime residents_time(const kernel::Profile& profile,
   demand.pipes = std::max(demand.pipes, launched);
   const double memory = conditions.memory * conditions.hertz / share;
   const Visit visit{.memory = memory,
-                    .read = memory * (conditions.read_share + chip.overlap.write_wait *
-                                                                  (1 - conditions.read_share)),
+                    .read = memory * (conditions.read_share +
+                                      chip.overlap.write_wait * (1 - conditions.read_share)),
                     .streams = std::max<double>(1, static_cast<double>(profile.behaviour.streams))};
-  const Cycle cycle = cycle_of(demand,
-                               visit,
-                               static_cast<int64_t>(residents),
-                               static_cast<int64_t>(rest));
+  const Cycle cycle =
+      cycle_of(demand, visit, static_cast<int64_t>(residents), static_cast<int64_t>(rest));
   double clocks = full * cycle.full + cycle.rest;
   const double last = rest > 0 ? cycle.rest : cycle.full;
   // Units of further kinds (a block with a remainder) start with the last round and may end later.

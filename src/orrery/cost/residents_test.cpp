@@ -40,7 +40,8 @@ kernel::Profile unit(double share, int64_t residents, double chain) {
 }
 
 double clocks(const kernel::Profile& profile, double memory_clocks) {
-  const auto time = residents_time(profile, h200(), {.hertz = kHertz, .memory = memory_clocks / kHertz});
+  const auto time =
+      residents_time(profile, h200(), {.hertz = kHertz, .memory = memory_clocks / kHertz});
   return time.body * kHertz;
 }
 

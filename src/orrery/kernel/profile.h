@@ -131,8 +131,8 @@ struct Behaviour {
   double dram_share = 1;    // of the achieved DRAM bandwidth that its accesses reach
   bool residents = false;  // CTAs wait for their own loads; only what is resident together overlaps
                            // (cost/residents.h)
-  int64_t streams = 1;        // of such: parts of a CTA that proceed on their own (warps that meet at
-                              // no barrier for a while)
+  int64_t streams = 1;     // of such: parts of a CTA that proceed on their own (warps that meet at
+                           // no barrier for a while)
   bool single_pass = false;   // of such: each CTA reads once, computes, writes, ends
   Cycles restart = {};        // that a round of CTAs after the first takes to start and to reach
                               // its first operands, beyond a dependent access

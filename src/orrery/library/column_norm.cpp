@@ -106,9 +106,9 @@ Profile batch_walk(const RowsCall& call,
   const char* row = statistics ? "batch_row" : "batch_apply_row";
   ProfilePhase phase;
   phase.name = "rows";
-  phase.work = work_of(table.counts.of(unit, call.dtype) +
-                           grid.rows * table.counts.of(row, call.dtype),
-                       grid.wide * grid.high / 32);
+  phase.work =
+      work_of(table.counts.of(unit, call.dtype) + grid.rows * table.counts.of(row, call.dtype),
+              grid.wide * grid.high / 32);
   phase.work.l2_read = Bytes(grid.wide * grid.high * grid.rows * size);
   phase.work.l2_write = Bytes(statistics ? 0.0 : phase.work.l2_read.value());
   phase.chain.memory = std::ceil(grid.rows / 4);  // four rows are loaded together

@@ -160,8 +160,7 @@ Geometry geometry_of(Shape shape, double elements, double size, const machine::C
       geometry.trips = std::max(1.0, elements / (geometry.blocks * 128 * geometry.each));
       return geometry;
   }
-  geometry.blocks =
-      std::ceil(elements / (static_cast<double>(geometry.threads) * geometry.each));
+  geometry.blocks = std::ceil(elements / (static_cast<double>(geometry.threads) * geometry.each));
   return geometry;
 }
 
@@ -246,8 +245,7 @@ Profile step_profile(const Step& step,
     profile.fixed = table.dropout_fixed;
     profile.behaviour.streams = 8;
   }
-  const ProfilePhase phase =
-      elements_phase(step, counts, geometry, size, shape == Shape::Strided);
+  const ProfilePhase phase = elements_phase(step, counts, geometry, size, shape == Shape::Strided);
   if (shape == Shape::Vectorized && std::fmod(elements, 1024) != 0) {
     add_remainder(phase, elements, phase.chain.memory > 0 ? table.tail : 0, profile);
   } else {
@@ -305,10 +303,10 @@ std::unique_ptr<Family> read_pointwise(machine::NumberFile& file) {
   table.counts = CountTable(
       file,
       "pointwise.counts",
-      {"fill",  "copy",      "scale",    "add",   "mul",       "div",   "exp",
-       "relu",  "clamp",     "sigmoid",  "tanh",  "gelu",      "gelu_tanh", "silu",
-       "cast",  "bias",      "broadcast", "strided", "compare", "where", "to_fp8",
-       "cat",   "dropout",   "gelu_backward", "silu_backward"});
+      {"fill", "copy",    "scale",         "add",          "mul",     "div",       "exp",
+       "relu", "clamp",   "sigmoid",       "tanh",         "gelu",    "gelu_tanh", "silu",
+       "cast", "bias",    "broadcast",     "strided",      "compare", "where",     "to_fp8",
+       "cat",  "dropout", "gelu_backward", "silu_backward"});
   table.dropout_fixed = duration(file, "pointwise.dropout_fixed");
   table.tail = cycles(file, "pointwise.tail");
   table.error = error_of(file, "pointwise");

@@ -26,11 +26,14 @@ double Walk::busy_warps() const {
   return std::min(threads / 32, warp_trips());
 }
 
-// L1 and shared memory share 256 KiB (CUDA C++ Programming Guide, 9.0); these kernels hardly use the
-// latter.
+// L1 and shared memory share 256 KiB (CUDA C++ Programming Guide, 9.0); these kernels hardly use
+// the latter.
 constexpr double kL1Bytes = 256 * 1024;
 
-InFlight in_flight(const Profile& profile, double rows, double row_bytes, const machine::Chip& chip) {
+InFlight in_flight(const Profile& profile,
+                   double rows,
+                   double row_bytes,
+                   const machine::Chip& chip) {
   const auto sms = static_cast<double>(chip.core.count);
   const double resident = std::min(static_cast<double>(profile.ctas_per_sm), std::ceil(rows / sms));
   InFlight flight;
@@ -45,11 +48,11 @@ InFlight in_flight(const Profile& profile, double rows, double row_bytes, const 
 
 namespace {
 
-// vectorized_layer_norm_kernel: a row is a block of 32 x 4 threads, which walks it twice, 4 elements
-// a thread: statistics, then normalisation. Of 2-byte elements each trip waits for its own load; of
-// fp32 rms_norm the compiler unrolls the first walk by four trips and loads them together (machine
-// code, nvcc 13.0). The second walk finds its row in L1 as far as the rows of an SM fit, then in
-// L2, then in DRAM.
+// vectorized_layer_norm_kernel: a row is a block of 32 x 4 threads, which walks it twice, 4
+// elements a thread: statistics, then normalisation. Of 2-byte elements each trip waits for its own
+// load; of fp32 rms_norm the compiler unrolls the first walk by four trips and loads them together
+// (machine code, nvcc 13.0). The second walk finds its row in L1 as far as the rows of an SM fit,
+// then in L2, then in DRAM.
 Profile vectorized(const RowsCall& call, const NormTable& table, const machine::Chip& chip) {
   const double size = element_size(call.dtype).value();
   const bool layer = call.op == "layer_norm";
@@ -57,11 +60,8 @@ Profile vectorized(const RowsCall& call, const NormTable& table, const machine::
   const double rows = product(call.rows);
   const double row = product(call.cols, size);
   const Walk walk{.cols = product(call.cols)};
-  Profile profile = resident_kernel("vectorized_layer_norm_kernel",
-                                    "row_norm",
-                                    chip,
-                                    128,
-                                    layer && size >= 4 ? 39 : 32);
+  Profile profile = resident_kernel(
+      "vectorized_layer_norm_kernel", "row_norm", chip, 128, layer && size >= 4 ? 39 : 32);
   const InFlight flight = in_flight(profile, rows, row, chip);
 
   const WarpCounts busy = table.counts.of(name + "_row", call.dtype);
@@ -80,8 +80,8 @@ Profile vectorized(const RowsCall& call, const NormTable& table, const machine::
   trips.work.l2_write = Bytes(row / walk.trips());
   const double n = walk.trips();
   const double waits = !layer && size >= 4 ? std::floor(n / 4) + std::fmod(n, 4) : n;
-  trips.chain.memory = waits / n;
-  trips.chain.l2 = flight.beyond_l1 ? 1 : 0;
+  trips.chain.memory = waits / n + flight.lost;
+  trips.chain.l2 = flight.beyond_l1 ? 1 - flight.lost : 0;
   trips.chain.fixed = Cycles(table.chain.at(name + "_trip"));
 
   set_units(profile, {{rows, {trips, unit}}});
@@ -94,14 +94,15 @@ Profile vectorized(const RowsCall& call, const NormTable& table, const machine::
 
 // Rows that are not multiples of 4 take two kernels of scalar accesses: moments (512 threads a
 // row), then normalisation (256 threads).
-std::vector<Profile> scalar(const RowsCall& call, const NormTable& table, const machine::Chip& chip) {
+std::vector<Profile> scalar(const RowsCall& call,
+                            const NormTable& table,
+                            const machine::Chip& chip) {
   const double size = element_size(call.dtype).value();
   const double rows = product(call.rows);
   const double row = product(call.cols, size);
   const double cols = product(call.cols);
   const auto walk = [&](const char* kernel, const char* base, const char* trip, double threads) {
-    Profile profile =
-        resident_kernel(kernel, "row_norm", chip, static_cast<int64_t>(threads), 28);
+    Profile profile = resident_kernel(kernel, "row_norm", chip, static_cast<int64_t>(threads), 28);
     const double trips = std::ceil(cols / threads);
     const WarpCounts unit = table.counts.of(base, call.dtype);
     const WarpCounts each = table.counts.of(trip, call.dtype);
@@ -143,10 +144,10 @@ class Norm final : public Family {
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     const auto& rows = std::get<RowsCall>(call);
-    auto sequence = rows.op == "group_norm"            ? group_norm(rows, table_, chip)
-                    : rows.op == "batch_norm"          ? batch_norm(rows, table_, chip)
-                    : rows.op.ends_with("_backward")   ? layer_norm_backward(rows, table_, chip)
-                                                       : layer_norm_forward(rows, table_, chip);
+    auto sequence = rows.op == "group_norm"          ? group_norm(rows, table_, chip)
+                    : rows.op == "batch_norm"        ? batch_norm(rows, table_, chip)
+                    : rows.op.ends_with("_backward") ? layer_norm_backward(rows, table_, chip)
+                                                     : layer_norm_forward(rows, table_, chip);
     for (Profile& profile : sequence) {
       profile.behaviour.relative_error = table_.error;
     }
@@ -170,19 +171,51 @@ std::vector<Profile> layer_norm_forward(const RowsCall& call,
 
 std::unique_ptr<Family> read_norm(machine::NumberFile& file) {
   NormTable table;
-  table.counts = CountTable(
-      file,
-      "norm.counts",
-      {"layer_row", "layer_idle", "layer_trip", "rms_row", "rms_idle", "rms_trip", "moments",
-       "moments_trip", "layer_apply", "layer_apply_trip", "rms_apply", "rms_apply_trip",
-       "layer_backward", "layer_backward_trip", "rms_backward", "rms_backward_trip",
-       "backward_scalar_trip", "gamma_beta", "gamma_beta_trip", "gamma", "gamma_trip", "group",
-       "group_element", "group_apply", "batch", "batch_row", "batch_update", "batch_apply",
-       "batch_apply_row"});
-  for (const std::string name :
-       {"layer_row", "layer_trip", "rms_row", "rms_trip", "backward_row", "backward_trip",
-        "backward_scalar_trip", "batch_apply",
-        "gamma_unit", "gamma_trip", "group_unit", "group_element", "batch_unit", "batch_row"}) {
+  table.counts = CountTable(file,
+                            "norm.counts",
+                            {"layer_row",
+                             "layer_idle",
+                             "layer_trip",
+                             "rms_row",
+                             "rms_idle",
+                             "rms_trip",
+                             "moments",
+                             "moments_trip",
+                             "layer_apply",
+                             "layer_apply_trip",
+                             "rms_apply",
+                             "rms_apply_trip",
+                             "layer_backward",
+                             "layer_backward_trip",
+                             "rms_backward",
+                             "rms_backward_trip",
+                             "backward_scalar_trip",
+                             "gamma_beta",
+                             "gamma_beta_trip",
+                             "gamma",
+                             "gamma_trip",
+                             "group",
+                             "group_element",
+                             "group_apply",
+                             "batch",
+                             "batch_row",
+                             "batch_update",
+                             "batch_apply",
+                             "batch_apply_row"});
+  for (const std::string name : {"layer_row",
+                                 "layer_trip",
+                                 "rms_row",
+                                 "rms_trip",
+                                 "backward_row",
+                                 "backward_trip",
+                                 "backward_scalar_trip",
+                                 "batch_apply",
+                                 "gamma_unit",
+                                 "gamma_trip",
+                                 "group_unit",
+                                 "group_element",
+                                 "batch_unit",
+                                 "batch_row"}) {
     table.chain[name] = cycles(file, "norm.chain." + name);
   }
   table.error = error_of(file, "norm");

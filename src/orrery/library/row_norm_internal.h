@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "orrery/library/warp_counts.h"
 #include "orrery/library/call.h"
+#include "orrery/library/warp_counts.h"
 
 namespace orrery::library {
 
@@ -23,10 +23,10 @@ struct NormTable {
 // A block that walks a row: trips of `lanes` elements in all, in whole warps.
 struct Walk {
   double cols = 0;
-  double each = 4;        // elements of a thread in a trip
+  double each = 4;  // elements of a thread in a trip
   double threads = 128;
-  double trips() const;   // of the block
-  double warp_trips() const;   // summed over its warps
+  double trips() const;       // of the block
+  double warp_trips() const;  // summed over its warps
   double busy_warps() const;  // that have elements at all
 };
 

@@ -17,8 +17,8 @@ using kernel::ProfilePhase;
 
 namespace {
 
-// softmax_warp_forward, _backward (up to 2048 columns): a warp holds a row of the next power of two,
-// or two rows of at most 128; 4 warps a block.
+// softmax_warp_forward, _backward (up to 2048 columns): a warp holds a row of the next power of
+// two, or two rows of at most 128; 4 warps a block.
 struct WarpRows {
   double lanes = 32;
   double rows = 1;      // of a warp
@@ -47,12 +47,8 @@ Profile warp_kernel(const RowsCall& call,
   // Registers hold the row: 48, 72 and 96 of the three kernels at 32 elements a lane, 24 at least.
   const double held = backward ? 2 * warp.elements + 32 : warp.elements + (divides ? 16 : 40);
   const auto registers = static_cast<int64_t>(std::clamp(held, 24.0, 128.0));
-  Profile profile =
-      resident_kernel(backward ? "softmax_warp_backward" : "softmax_warp_forward",
-                      "softmax",
-                      chip,
-                      128,
-                      registers);
+  Profile profile = resident_kernel(
+      backward ? "softmax_warp_backward" : "softmax_warp_forward", "softmax", chip, 128, registers);
   ProfilePhase phase;
   phase.name = "row";
   phase.work = work_of(table.counts.of(counts, call.dtype) +
@@ -63,8 +59,8 @@ Profile warp_kernel(const RowsCall& call,
   phase.work.l2_write = Bytes(bytes / warp.blocks);
   phase.chain.memory = 1;
   // Four warps on four schedulers: each runs through its row alone, dependent step by step.
-  const double slots = phase.work.issue.value() / 4 +
-                       chip.core.integer_slots * phase.work.integer / 128;
+  const double slots =
+      phase.work.issue.value() / 4 + chip.core.integer_slots * phase.work.integer / 128;
   phase.chain.fixed = Cycles(table.row + table.dependent * slots);
   set_units(profile, {{warp.blocks, {phase}}});
   profile.traffic = streamed((backward ? 2 : 1) * bytes, bytes);
@@ -73,8 +69,9 @@ Profile warp_kernel(const RowsCall& call,
   return profile;
 }
 
-// Beyond 2048 columns a block holds a row: in registers up to 9216 columns (cunn_SoftMaxForwardReg),
-// in shared memory up to 48 KiB (..Smem: aligned rows), else it reads the row three times.
+// Beyond 2048 columns a block holds a row: in registers up to 9216 columns
+// (cunn_SoftMaxForwardReg), in shared memory up to 48 KiB (..Smem: aligned rows), else it reads the
+// row three times.
 struct BlockRow {
   const char* kernel = "cunn_SoftMaxForwardReg";
   std::string counts = "reg";
@@ -138,14 +135,11 @@ Profile block_kernel(const RowsCall& call,
   const bool backward = row.counts == "backward";
   const double operands = backward ? 2 : 1;
   const double bytes = product(call.cols, size);
-  Profile profile = resident_kernel(row.kernel,
-                                    "softmax",
-                                    chip,
-                                    static_cast<int64_t>(row.threads),
-                                    row.registers,
-                                    row.shared);
-  const double resident = std::min(static_cast<double>(profile.ctas_per_sm),
-                                   std::ceil(product(call.rows) / static_cast<double>(chip.core.count)));
+  Profile profile = resident_kernel(
+      row.kernel, "softmax", chip, static_cast<int64_t>(row.threads), row.registers, row.shared);
+  const double resident =
+      std::min(static_cast<double>(profile.ctas_per_sm),
+               std::ceil(product(call.rows) / static_cast<double>(chip.core.count)));
   const double sm_bytes = resident * operands * bytes;
   const bool beyond_l1 = row.reads > 1 && sm_bytes > chip.core.shared_capacity.value();
   ProfilePhase phase;
@@ -176,14 +170,11 @@ std::vector<Profile> backward(const RowsCall& call,
   const double size = element_size(call.dtype).value();
   const std::string log = logarithm ? "log_" : "";
   std::vector<Profile> sequence;
-  Profile last = call.cols <= 1024 && product(call.cols) * size <= 4096
-                     ? warp_kernel(call, log + "warp_backward", table, chip)
-                     : block_kernel(call,
-                                    backward_row(call, size),
-                                    log + "backward",
-                                    table.backward,
-                                    table,
-                                    chip);
+  Profile last =
+      call.cols <= 1024 && product(call.cols) * size <= 4096
+          ? warp_kernel(call, log + "warp_backward", table, chip)
+          : block_kernel(
+                call, backward_row(call, size), log + "backward", table.backward, table, chip);
   if (!logarithm) {
     // softmax_backward_cuda_out first writes gradient * output.
     const double bytes = product(call.rows, call.cols, size);
@@ -215,8 +206,9 @@ class Softmax final : public Family {
 
   bool serves(const Call& call) const override {
     const auto* rows = std::get_if<RowsCall>(&call);
-    return rows != nullptr && (rows->op == "softmax" || rows->op == "log_softmax" ||
-                               rows->op == "softmax_backward" || rows->op == "log_softmax_backward");
+    return rows != nullptr &&
+           (rows->op == "softmax" || rows->op == "log_softmax" || rows->op == "softmax_backward" ||
+            rows->op == "log_softmax_backward");
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

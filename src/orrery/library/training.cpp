@@ -27,8 +27,9 @@ struct Table {
   double error = 0;
 };
 
-// nll_loss_forward_reduce_cuda_kernel_2d: one block, 32 threads or a power of two near a sixteenth of
-// the rows (nll_loss_threads in Loss.cu); each thread loads a target, then the row's value there.
+// nll_loss_forward_reduce_cuda_kernel_2d: one block, 32 threads or a power of two near a sixteenth
+// of the rows (nll_loss_threads in Loss.cu); each thread loads a target, then the row's value
+// there.
 Profile loss(const RowsCall& call, const Table& table, const machine::Chip& chip) {
   const double size = element_size(call.dtype).value();
   const double rows = product(call.rows);
@@ -85,7 +86,8 @@ std::vector<Profile> adamw(const RowsCall& call, const Table& table, const machi
     set_units(profile, {{blocks, {phase, start}}});
     const double share = elements * blocks / chunks;
     profile.traffic = streamed(4 * share * size, 3 * share * size);
-    profile.reasons = {"fused, 65,536 elements a block, 320 blocks a launch (MultiTensorApply.cuh)"};
+    profile.reasons = {
+        "fused, 65,536 elements a block, 320 blocks a launch (MultiTensorApply.cuh)"};
     return profile;
   };
   Profile step = resident_kernel("multi_tensor_apply_kernel", "adamw", chip, 512, 32);

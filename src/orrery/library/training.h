@@ -8,7 +8,8 @@
 
 namespace orrery::library {
 
-/// Section "training": cross_entropy (mean over rows), adamw (fused, one tensor, states in its type).
+/// Section "training": cross_entropy (mean over rows), adamw (fused, one tensor, states in its
+/// type).
 std::unique_ptr<Family> read_training(machine::NumberFile& file);
 
 }  // namespace orrery::library

@@ -28,10 +28,8 @@ WarpCounts operator+(const WarpCounts& a, const WarpCounts& b) {
 }
 
 WarpCounts operator*(double times, const WarpCounts& counts) {
-  return {times * counts.issue,
-          times * counts.integer,
-          times * counts.special,
-          times * counts.chain};
+  return {
+      times * counts.issue, times * counts.integer, times * counts.special, times * counts.chain};
 }
 
 kernel::PipeWork work_of(const WarpCounts& counts, double warps) {

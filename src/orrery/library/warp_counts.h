@@ -40,6 +40,7 @@ class CountTable {
 
   /// Zero for a name that is not there: ask only for what was needed, or after `has`.
   WarpCounts of(std::string_view name, DType dtype) const;
+
   bool has(std::string_view name) const { return rows_.find(name) != rows_.end(); }
 
  private:
@@ -51,8 +52,8 @@ class CountTable {
   std::map<std::string, Row, std::less<>> rows_;
 };
 
-/// A kernel of one kind of CTA that waits for its own loads (cost/residents.h): `threads` threads of
-/// `registers` registers, `shared` bytes a CTA. Units and traffic are the caller's.
+/// A kernel of one kind of CTA that waits for its own loads (cost/residents.h): `threads` threads
+/// of `registers` registers, `shared` bytes a CTA. Units and traffic are the caller's.
 kernel::Profile resident_kernel(std::string_view kernel,
                                 std::string_view family,
                                 const machine::Chip& chip,

@@ -12,9 +12,9 @@ namespace orrery::validate {
 namespace {
 
 // The operators of membound.csv rotate among up to 48 sets of operands, those of membound2.csv
-// among up to 16 (README of the measured data, section A). kInto write into a tensor of the set; the
-// others, and all of the second table, into memory that the allocator hands out anew, always the
-// same.
+// among up to 16 (README of the measured data, section A). kInto write into a tensor of the set;
+// the others, and all of the second table, into memory that the allocator hands out anew, always
+// the same.
 constexpr std::array<std::string_view, 7> kInto = {
     "copy", "add", "mul", "gelu", "silu", "exp", "fill"};
 constexpr std::array<std::string_view, 12> kFresh = {"cast_fp32",
