@@ -32,6 +32,9 @@ FILES = {"machine": ROOT / "machines/h200-sxm.toml"} | {
 }
 NVJET = "fixed epilogue_instructions step_floor cluster_floor pitch_32 pitch_128 dram_share overlap"
 CLOCK = "tensor_power_burst tensor_power_steady drop_after drop_spread"
+LEGACY = (
+    "lane_copy warp_copy prologue epilogue_instructions group_fixed tile_sum_fixed tile_sum_access"
+)
 FLASH = "tensor_share issue_per_score alone uneven diagonal unit combine_fixed"
 CUDNN = (
     "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
@@ -79,6 +82,11 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         + keys("machine", "clock.tensor_energy", "f16 f8e4m3"),
         ["gemm", "gemm2", "gemm_power"],
         "gemm_bf16 gemm_fp16 gemm_fp8 gemm_burst gemm_steady",
+    ),
+    "legacy": (
+        keys("cublas-13", "legacy", LEGACY) + keys("cublas-13", "split_sum", "fixed trip"),
+        ["gemm", "gemm2"],
+        "gemm_fp32 gemm_tf32 gemm_odd",
     ),
     "flash": (keys("flash-attention-2", "flash", FLASH), ["attention"], "flash"),
     "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),

@@ -105,6 +105,10 @@ std::vector<kernel::Profile> legacy_profiles(const LegacyOption& option,
                                              const LegacyProblem& problem,
                                              const LegacyConstants& constants);
 
+/// One row of A: the kernels that walk B once, a few outputs a CTA.
+std::vector<kernel::Profile> one_row_kernels(const LegacyProblem& problem,
+                                             const LegacyConstants& constants);
+
 /// CTAs of `kernel` that an SM holds.
 int64_t legacy_residents(const LegacyKernel& kernel, const machine::Core& core);
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -204,13 +205,17 @@ LegacyConstants read_constants(NumberFile& file) {
           .element_sum = read_split_sum(file)};
 }
 
-/// Bytes of which the rows of A, B and C are multiples: 16, 4, 2 or 1.
+/// Bytes of which the rows of A, B and C, as they lie in memory, are multiples: 16, 4, 2 or 1.
 double alignment_of(const GemmCall& call) {
+  using enum GemmLayout;
   const double in = element_size(call.input).value();
-  const double out = element_size(call.output).value();
+  const double rows[] = {product(call.layout == NT || call.layout == NN ? call.k : call.m) * in,
+                         product(call.layout == NT || call.layout == TT ? call.k : call.n) * in,
+                         product(call.n) * element_size(call.output).value()};
   for (const double bytes : {16.0, 4.0, 2.0}) {
-    if (std::fmod(product(call.k) * in, bytes) == 0 &&
-        std::fmod(product(call.n) * out, bytes) == 0) {
+    if (std::all_of(std::begin(rows), std::end(rows), [bytes](double row) {
+          return std::fmod(row, bytes) == 0;
+        })) {
       return bytes;
     }
   }
@@ -246,9 +251,16 @@ class CublasLegacy final : public Family {
                                 .in = element_size(gemm.input).value(),
                                 .out = element_size(gemm.output).value()};
     Candidates all;
+    if (gemm.m == 1 && gemm.batch == 1) {
+      for (auto& profile : one_row_kernels(problem, constants_)) {
+        all.push_back({std::move(profile)});
+      }
+    }
     for (const auto& option : legacy_options(kernels_for(gemm), problem)) {
       all.push_back(legacy_profiles(option, problem, constants_));
-      for (auto& profile : all.back()) {
+    }
+    for (auto& sequence : all) {
+      for (auto& profile : sequence) {
         profile.behaviour.relative_error = error_for(gemm.input);
       }
     }
