@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "orrery/session/advice.h"
 #include "orrery/session/files.h"
 
 namespace orrery::session {
@@ -220,6 +221,58 @@ TEST(Operators, ATimeWithoutMeaningIsAnError) {
   ASSERT_FALSE(prediction.ok());
   EXPECT_NE(prediction.error().message.find("need smaller sizes"), std::string::npos)
       << prediction.error().message;
+}
+
+TEST(Advice, PadsARowThatBreaksALayout) {
+  CallRequest request{
+      .op = "gemm", .arguments = {"m=4096", "n=4100", "k=4096"}, .machine = "h200", .advice = true};
+  const auto prediction = here().predict(request);
+  ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+  ASSERT_TRUE(prediction->advice);
+  EXPECT_GT(prediction->advice->tried, 3);
+  for (const report::Help& help : prediction->advice->helps) {
+    EXPECT_GE(help.gain, kWorth) << help.change;
+    EXPECT_LT(help.gain, 1) << help.change;
+  }
+  request.advice = false;
+  EXPECT_FALSE(here().predict(request)->advice);
+}
+
+// What it says is what asking again says.
+TEST(Advice, NamesTheTimeOfTheChangedCall) {
+  const auto prediction = here().predict(CallRequest{
+      .op = "softmax", .arguments = {"rows=4096", "cols=4097"}, .machine = "h200", .advice = true});
+  ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+  for (const report::Help& help : prediction->advice->helps) {
+    const std::string change = help.change.substr(0, help.change.find(' '));
+    const std::string key = change.substr(0, change.find('=') + 1);
+    std::vector<std::string> arguments;
+    for (const std::string argument : {"rows=4096", "cols=4097"}) {
+      arguments.push_back(argument.starts_with(key) ? change : argument);
+    }
+    if (key == "dtype=") {
+      arguments.push_back(change);
+    }
+    const auto again =
+        here().predict(CallRequest{.op = "softmax", .arguments = arguments, .machine = "h200"});
+    ASSERT_TRUE(again.ok());
+    EXPECT_EQ(again->time.once.time, help.time) << help.change;
+  }
+}
+
+// A machine file whose clock stands still is refused, not believed "forever".
+TEST(Operators, AMachineOfAbsurdNumbersIsRefused) {
+  const Folder folder;
+  std::string text = *read_file(std::string(ORRERY_SOURCE_DIR) + "/machines/h200-sxm.toml");
+  const size_t at = text.find("max = { value = 1980");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 20, "max = { value = 1e-300");
+  const auto prediction = here().predict(CallRequest{.op = "gemm",
+                                                     .arguments = {"m=64", "n=64", "k=64"},
+                                                     .machine = folder.put("slow.toml", text)});
+  ASSERT_FALSE(prediction.ok());
+  EXPECT_THAT(prediction.error().message, HasSubstr("clock.max"));
+  EXPECT_THAT(prediction.error().message, HasSubstr("got 1e-300, need 1 to 1e+06 MHz"));
 }
 
 TEST(Operators, PresetMayNameAnotherArgument) {
