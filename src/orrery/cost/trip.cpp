@@ -102,6 +102,7 @@ Trip trip(const kernel::ProfilePhase& phase,
     result.limit = Limit::Chain;
   }
   result.cycles = overlapped(result.cycles, dependent, chip.overlap.pipes);
+  result.works = busy.cycles > 0;
   return result;
 }
 

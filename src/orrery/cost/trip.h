@@ -27,6 +27,7 @@ struct Trip {
   double cycles = 0;  // of the trip
   double fill = 0;    // latency of its first operands, paid once per run of the phase (ring > 1)
   Limit limit = Limit::Chain;
+  bool works = false;  // some pipe has work; else it only waits
 };
 
 struct TripConditions {

@@ -20,6 +20,7 @@ struct Context {
 // One unit of a kind when `residents` run together: its phases one after the other.
 struct UnitTime {
   double cycles = 0;
+  double waits = 0;  // of them, phases in which no pipe works
   double fills = 0;  // latencies of first operands, which prefetching hides behind the unit before
   PhaseTime longest;
 };
@@ -35,6 +36,7 @@ UnitTime unit_time(const kernel::UnitKind& kind, const Context& context, int64_t
     const Trip one = trip(phase, context.chip, conditions);
     const double cycles = phase.trips * one.cycles;
     unit.cycles += cycles;
+    unit.waits += one.works ? 0 : cycles;
     unit.fills += one.fill;
     if (cycles >= unit.longest.cycles) {
       unit.longest = {&phase, cycles, one.limit};
@@ -116,6 +118,110 @@ void ragged(const Context& context, double units, CoreTime& core) {
   core.cycles = std::max(longest.cycles + longest.fills, shared + late * last.cycles);
 }
 
+// A kind whose list is issued in rounds: a unit alone on its SM, and beside one of its like.
+struct Shared {
+  double per_round = 0;  // units
+  double alone = 0;      // cycles
+  double together = 0;   // cycles, waits included
+  double waits = 0;
+};
+
+// Two CTAs on an SM start together; when the shorter ends, the other goes on alone.
+double pair_cycles(const Shared& a, const Shared& b) {
+  const Shared& shorter = a.together < b.together ? a : b;
+  const Shared& longer = a.together < b.together ? b : a;
+  const double left = longer.together > 0 ? 1 - shorter.together / longer.together : 0;
+  return shorter.together + left * longer.alone;
+}
+
+// All CTAs run at once, CTA i beside CTA i + sms; the list repeats.
+double longest_pair(const std::vector<Shared>& list, double round, double sms, double units) {
+  double longest = 0;
+  for (const auto& kind : list) {
+    longest = std::max(longest, kind.alone);
+  }
+  size_t first = 0;
+  size_t second = 0;
+  double first_end = list[0].per_round;
+  double second_end = list[0].per_round;
+  double mate = std::fmod(sms, round);
+  const auto advance = [&](double position, size_t& kind, double& end) {
+    while (position >= end && kind + 1 < list.size()) {
+      end += list[++kind].per_round;
+    }
+  };
+  for (double i = 0; i < std::min(round, units - sms); ++i, ++mate) {
+    if (mate >= round) {
+      mate -= round;
+      second = 0;
+      second_end = list[0].per_round;
+    }
+    advance(i, first, first_end);
+    advance(mate, second, second_end);
+    longest = std::max(longest, pair_cycles(list[first], list[second]));
+  }
+  return longest;
+}
+
+// How long a unit holds its slot while its mates wait now and then: the share of time that they
+// wait it works as if alone.
+double held_cycles(const Shared& kind) {
+  double held = kind.together;
+  constexpr int kRounds = 4;
+  for (int round = 0; round < kRounds && kind.waits > 0; ++round) {
+    const double waiting = std::min(1.0, kind.waits / held);
+    const double rate = (1 - waiting) / std::max(1.0, kind.together - kind.waits) +
+                        waiting / std::max(1.0, kind.alone - kind.waits);
+    held = kind.waits + 1 / rate;
+  }
+  return held;
+}
+
+// More units than slots: an even share, and the end of the last beside what others have left.
+double steady_cycles(const std::vector<Shared>& list, double round, double slots, double units) {
+  // 1.15: the last units of all are among the longest, and so are the neighbours of the last; from
+  // an event simulation of 138 causal launches, which this form meets within 0.6 % on average.
+  constexpr double kTail = 1.15;
+  double sum = 0;
+  double squares = 0;
+  double last = 0;
+  for (const auto& kind : list) {
+    last = held_cycles(kind);
+    sum += kind.per_round * last;
+    squares += kind.per_round * last * last;
+  }
+  const double late = std::max(0.0, last - squares / (2 * sum));
+  return sum / round * units / slots +
+         kTail * late * list.back().alone / std::max(1.0, list.back().together);
+}
+
+void interleaved(const Context& context, double units, CoreTime& core) {
+  std::vector<Shared> list;
+  list.reserve(context.profile.kinds.size());
+  const auto slots = static_cast<int64_t>(context.slots);
+  double longest = 0;
+  for (const auto& kind : context.profile.kinds) {
+    const UnitTime alone = unit_time(kind, context, 1);
+    const UnitTime together = unit_time(kind, context, slots);
+    list.push_back({kind.count / context.profile.rounds,
+                    alone.cycles + alone.fills,
+                    together.cycles + together.fills,
+                    together.waits + together.fills});
+    if (alone.cycles >= longest) {
+      longest = alone.cycles;
+      core.longest = units > context.sms ? together.longest : alone.longest;
+    }
+  }
+  const double round = units / context.profile.rounds;
+  if (units <= context.sms) {
+    core.cycles = longest;
+  } else if (units <= context.sms * 2 && slots == 2) {
+    core.cycles = longest_pair(list, round, context.sms, units);
+  } else {
+    core.cycles = steady_cycles(list, round, context.sms * context.slots, units);
+  }
+}
+
 double energy_of(DType type, const machine::Clock& clock) {
   const auto energy = clock.tensor_energy.find(type);
   return energy != clock.tensor_energy.end() ? energy->second : 1;
@@ -162,6 +268,8 @@ CoreTime core_time(const kernel::Profile& profile,
   }
   if (profile.kinds.size() == 1) {
     uniform(context, units, core);
+  } else if (profile.rounds > 0 && !context.persistent) {
+    interleaved(context, units, core);
   } else {
     ragged(context, units, core);
   }

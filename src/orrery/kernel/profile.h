@@ -150,6 +150,8 @@ struct Profile {
   int64_t ctas_per_sm = 1;  // resident at once: registers, shared memory, threads
   int64_t usable_sms = 0;   // SMs that the grid can use (clusters of 8 leave some idle); 0: all
   std::vector<UnitKind> kinds;
+  double rounds = 0;  // the list of kinds is issued so often, each time with count / rounds of each
+                      // (ragged attention: the tiles of one head after those of another); 0: once
   Traffic traffic;
   bool programmatic_launch = false;  // overlaps its start with the end of the kernel before
   double extra_nodes = 0;            // memset or copy nodes that come with it
