@@ -8,7 +8,7 @@
     tools/fit.py folds gemm    the same fit on 4 of 5 folds, scored on the fifth; writes nothing
 
 A fold holds whole shapes: cases that share all sizes but the batch lie in one fold, so that none is
-fitted on its twin. The loss is the mean |log(predicted / measured)|, each case capped at 0.5, plus
+fitted on its twin. Attention leaves out whole head layouts, grouped GEMM whole models. The loss is the mean |log(predicted / measured)|, each case capped at 0.5, plus
 a weak pull towards the present values.
 """
 
@@ -35,7 +35,12 @@ CLOCK = "tensor_power_burst tensor_power_steady drop_after drop_spread"
 LEGACY = (
     "lane_copy warp_copy prologue epilogue_instructions group_fixed tile_sum_fixed tile_sum_access"
 )
-FLASH = "tensor_share issue_per_score alone uneven diagonal unit combine_fixed"
+FLASH = (
+    "issue_stretch pipe_overlap alone wait unit step step_uneven overlap fixed combine_unit "
+    "combine_split"
+)
+BACKWARD = "alone unit copy_issue overlap"
+GROUPED = "zero_fill pair_fill unit_small unit_large dram_share overlap fixed"
 CUDNN = (
     "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
     "decode_share_small reduction_fixed"
@@ -89,6 +94,12 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         "gemm_fp32 gemm_tf32 gemm_odd",
     ),
     "flash": (keys("flash-attention-2", "flash", FLASH), ["attention"], "flash"),
+    "backward": (
+        keys("flash-attention-2", "flash_backward", BACKWARD),
+        ["attention2"],
+        "",
+    ),
+    "grouped": (keys("pytorch-2", "grouped_gemm", GROUPED), ["grouped_gemm"], ""),
     "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),
     "conv": (
         keys("cudnn-9", "conv.wgmma", CONV_WGMMA)
@@ -177,6 +188,10 @@ class Case:
             shape = " ".join(words[i] for i in (2, 5, 6))  # c, k, r
         elif self.family.startswith("gemm"):
             shape = " ".join([word for word in words if word.isdigit()][-2:])
+        elif self.table in ("attention", "attention2"):
+            shape = " ".join(words[i] for i in (3, 4, 7))  # heads, kv_heads, head_dim
+        elif self.table == "grouped_gemm":
+            shape = words[0]  # the model
         return str(hashlib.sha256(shape.encode()).digest()[0] % 5)
 
 
@@ -384,7 +399,7 @@ def main() -> int:
     elif options.command == "folds":
         print(summary(folds(scorer, options.group, options.evaluations)))
     else:
-        for table in TABLES:
+        for table in GROUPS[options.group][1] if options.group else TABLES:
             print(summary(scorer.run(present(), [table])))
     return 0
 

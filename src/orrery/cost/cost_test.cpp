@@ -133,6 +133,36 @@ TEST(Waves, ARaggedLaunchEndsWithItsLastKind) {
 
 // Rates that the machine file states: pure reads, pure writes; a copy in between, better than their
 // mean.
+// `rounds` times: four units of 1000 clocks of issue, then one of 3000; two CTAs fit on an SM.
+kernel::Profile in_rounds(double rounds) {
+  auto profile = issuing(4 * rounds, 2);
+  profile.kinds.push_back(profile.kinds.front());
+  profile.kinds[1].count = rounds;
+  profile.kinds[1].phases[0].work.issue = Instructions(12000.0);
+  profile.rounds = rounds;
+  profile.units = static_cast<int64_t>(5 * rounds);
+  profile.ctas = profile.units;
+  return profile;
+}
+
+// 125 CTAs have an SM each. Of 250, CTA i runs beside CTA i + 132, which is two places on in the
+// round: a long one beside a short one, 2 * 1000 together and the other 2000 alone.
+TEST(Waves, CtasInRoundsShareAnSmWithThoseOneSmCountLater) {
+  const auto machine = h200();
+  EXPECT_NEAR(core_time(in_rounds(25), machine.chip, 0).cycles, 3000, 1);
+  EXPECT_NEAR(core_time(in_rounds(50), machine.chip, 0).cycles, 4000, 1);
+}
+
+// 1000 rounds are 7000 clocks each over 132 SMs; the last long unit ends later, but not by more
+// than itself.
+TEST(Waves, ManyRoundsTakeAnEvenShareAndTheEndOfTheLast) {
+  const auto machine = h200();
+  const double share = 1000 * 7000.0 / 132;
+  const double cycles = core_time(in_rounds(1000), machine.chip, 0).cycles;
+  EXPECT_GT(cycles, share + 500);
+  EXPECT_LT(cycles, share + 3000);
+}
+
 TEST(Memory, MixesReadsAndWrites) {
   const auto machine = h200();
   const auto& dram = machine.chip.dram;

@@ -26,9 +26,22 @@ std::string text_of(const GemmCall& c) {
 }
 
 std::string text_of(const AttentionCall& c) {
+  std::string extra;
+  if (c.head_dim_v > 0 && c.head_dim_v != c.head_dim) {
+    extra += fmt::format(" head_dim_v={}", c.head_dim_v);
+  }
+  if (c.window > 0) {
+    extra += fmt::format(" window={}", c.window);
+  }
+  if (c.backward) {
+    extra += " direction=backward";
+  }
+  if (!c.lengths.empty()) {
+    extra += fmt::format(" lengths={}", fmt::join(c.lengths, ","));
+  }
   return fmt::format(
       "attention batch={} heads={} kv_heads={} seq_q={} seq_kv={} head_dim={} causal={} "
-      "dtype={}{}",
+      "dtype={}{}{}",
       c.batch,
       c.heads,
       c.kv_heads,
@@ -37,7 +50,8 @@ std::string text_of(const AttentionCall& c) {
       c.head_dim,
       c.causal ? 1 : 0,
       name(c.dtype),
-      c.backend.empty() ? "" : " backend=" + c.backend);
+      c.backend.empty() ? "" : " backend=" + c.backend,
+      extra);
 }
 
 std::string text_of(const RowsCall& c) {
@@ -55,6 +69,18 @@ std::string text_of(const GroupedGemmCall& c) {
                      fmt::join(c.rows, ","),
                      c.n,
                      c.k,
+                     name(c.dtype));
+}
+
+std::string text_of(const MoeCall& c) {
+  return fmt::format("moe tokens={} hidden={} inter={} experts={} topk={} rows_per_expert={} gated={} dtype={}",
+                     c.tokens,
+                     c.hidden,
+                     c.inter,
+                     c.rows.size(),
+                     c.topk,
+                     fmt::join(c.rows, ","),
+                     c.gated ? 1 : 0,
                      name(c.dtype));
 }
 
@@ -104,6 +130,7 @@ std::string_view name(const Call& call) {
                         [](const GroupedGemmCall&) -> std::string_view { return "grouped_gemm"; },
                         [](const ConvCall&) -> std::string_view { return "conv"; },
                         [](const CollectiveCall& c) -> std::string_view { return c.op; },
+                        [](const MoeCall&) -> std::string_view { return "moe"; },
                     },
                     call);
 }
@@ -129,6 +156,13 @@ NamedSizes positive_sizes(const Call& call) {
           [](const RowsCall& c) -> NamedSizes { return {{"rows", c.rows}, {"cols", c.cols}}; },
           [](const GroupedGemmCall& c) -> NamedSizes {
             return {{"experts", static_cast<int64_t>(c.rows.size())}, {"n", c.n}, {"k", c.k}};
+          },
+          [](const MoeCall& c) -> NamedSizes {
+            return {{"tokens", c.tokens},
+                    {"hidden", c.hidden},
+                    {"inter", c.inter},
+                    {"topk", c.topk},
+                    {"experts", static_cast<int64_t>(c.rows.size())}};
           },
           [](const ConvCall& c) -> NamedSizes {
             return {{"batch", c.batch},

@@ -57,7 +57,21 @@ struct GroupedGemmCall {
   bool operator==(const GroupedGemmCall&) const = default;
 };
 
-/// Scaled dot-product attention. backend: "cudnn", "flash" or "" (the framework's default).
+/// One layer of experts: each of `tokens` goes to topk experts; rows has the tokens of each expert
+/// (their sum is tokens x topk). Gate and up projection (one product if gated), activation, down.
+struct MoeCall {
+  int64_t tokens = 0;
+  int64_t hidden = 0;
+  int64_t inter = 0;
+  int64_t topk = 1;
+  std::vector<int64_t> rows;
+  bool gated = true;
+  DType dtype = DType::BF16;
+  bool operator==(const MoeCall&) const = default;
+};
+
+/// Scaled dot-product attention. backend: "cudnn", "flash", "efficient" or "" (the framework's
+/// default). Query i of n sees the keys up to i + (seq_kv - n) if causal.
 struct AttentionCall {
   int64_t batch = 1;
   int64_t heads = 0;
@@ -68,6 +82,10 @@ struct AttentionCall {
   bool causal = false;
   DType dtype = DType::BF16;
   std::string backend;
+  int64_t head_dim_v = 0;        // of the values; 0: head_dim
+  int64_t window = 0;            // keys before its own that a query sees; 0: all
+  bool backward = false;         // the gradients of q, k and v instead
+  std::vector<int64_t> lengths;  // packed sequences of these lengths instead of equal ones
   bool operator==(const AttentionCall&) const = default;
 };
 
@@ -114,8 +132,13 @@ struct CollectiveCall {
   bool operator==(const CollectiveCall&) const = default;
 };
 
-using Call =
-    std::variant<GemmCall, AttentionCall, RowsCall, GroupedGemmCall, ConvCall, CollectiveCall>;
+using Call = std::variant<GemmCall,
+                          AttentionCall,
+                          RowsCall,
+                          GroupedGemmCall,
+                          ConvCall,
+                          CollectiveCall,
+                          MoeCall>;
 
 /// The name of a call's operator: gemm, attention, grouped_gemm, conv, or the row
 /// operator's or collective's own.

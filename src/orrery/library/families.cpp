@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
-#include "orrery/library/attention.h"
 #include "orrery/library/cublas_block.h"
 #include "orrery/library/cublas_legacy.h"
+#include "orrery/library/cudnn_attention.h"
 #include "orrery/library/cudnn_conv.h"
+#include "orrery/library/efficient_attention.h"
 #include "orrery/library/family.h"
 #include "orrery/library/gather.h"
 #include "orrery/library/nccl.h"
+#include "orrery/library/flash_attention.h"
+#include "orrery/library/flash_backward.h"
+#include "orrery/library/grouped_gemm.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/pointwise.h"
 #include "orrery/library/row_norm.h"
@@ -30,8 +34,11 @@ std::span<const FamilyKind> family_kinds() {
       FamilyKind{"legacy", read_cublas_legacy},
       FamilyKind{"nvjet", read_nvjet},
       FamilyKind{"flash", read_flash},
+      FamilyKind{"flash_backward", read_flash_backward},
       FamilyKind{"attention", read_cudnn_attention},
       FamilyKind{"conv", read_cudnn_conv},
+      FamilyKind{"efficient_attention", read_efficient_attention},
+      FamilyKind{"grouped_gemm", read_grouped_gemm},
       FamilyKind{"pointwise", read_pointwise},
       FamilyKind{"norm", read_norm},
       FamilyKind{"softmax", read_softmax},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "orrery/library/attention_counts.h"
@@ -129,15 +130,20 @@ ProfilePhase main_loop(const AttentionCall& call,
   ProfilePhase phase;
   phase.name = "main loop";
   phase.ring = 2;
-  phase.work.tensor = Flops(4 * scores * d);
-  phase.work.tensor_type = call.dtype;
-  phase.work.tensor_share = table.block.tensor_share;
-  phase.work.issue = Instructions(scores * table.block.issue_per_score);
-  // Each warp reads all keys and values, and its own rows of Q (ldmatrix).
-  phase.work.shared_read = Bytes(
-      kAttentionElement * d *
-      static_cast<double>(launch.rows + 2 * launch.warps * launch.keys));
-  phase.work.l2_read = Bytes(2 * kAttentionElement * product(launch.keys, launch.head_dim));
+  const double loaded = 2 * kAttentionElement * product(launch.keys, launch.head_dim);
+  // Each warp reads all keys and values, and its own rows of Q.
+  phase.work = block_work(
+      {.rows = static_cast<double>(launch.rows),
+       .keys = static_cast<double>(launch.keys),
+       .tensor = Flops(4 * scores * d),
+       .operands = Bytes(kAttentionElement * d * static_cast<double>(launch.rows) +
+                         static_cast<double>(launch.warps) * loaded),
+       .loaded = Bytes(loaded),
+       .rescaled = product(launch.rows, launch.head_dim)},
+      table.block,
+      call.dtype,
+      core);
+  phase.work.l2_read = Bytes(loaded);
   const double alone = launch.warps > 4 ? 1 : table.block.alone;
   phase.chain.fixed = Cycles(alone * shared_cycles(phase.work, table.block.pipe_overlap, core));
   return phase;
@@ -318,7 +324,7 @@ std::vector<Profile> flash(const AttentionCall& call,
 }
 
 FlashTable read_table(NumberFile& file) {
-  return {.block = read_flash_block(file),
+  return {.block = read_flash_block(file, "flash"),
           .wait = cycles(file, "flash.wait"),
           .unit = cycles(file, "flash.unit"),
           .mask = one(file, "flash.mask"),

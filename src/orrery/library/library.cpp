@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "orrery/library/moe.h"
+
 namespace orrery::library {
 namespace {
 
@@ -74,12 +76,27 @@ std::string Library::version() const {
   return joined(files_, &FileInfo::version, ", ");
 }
 
+Result<Candidates> Library::sequence_of(std::span<const Call> calls,
+                                        const machine::Chip& chip) const {
+  std::vector<kernel::Profile> sequence;
+  for (const Call& each : calls) {
+    ORR_TRY(Candidates found, candidates(each, chip));
+    for (auto& profile : found.front()) {
+      sequence.push_back(std::move(profile));
+    }
+  }
+  return Candidates{std::move(sequence)};
+}
+
 Result<Candidates> Library::candidates(const Call& call, const machine::Chip& chip) const {
   if (const std::string bad = bad_sizes(call); !bad.empty()) {
     return make_error(ErrorCode::InvalidInput,
                       "[library.{}] sizes out of range: got {}, need 1 to 2^40",
                       name(call),
                       bad);
+  }
+  if (const auto* moe = std::get_if<MoeCall>(&call)) {
+    return sequence_of(moe_calls(*moe), chip);
   }
   for (const Member& member : families_) {
     if (member.family->serves(call)) {

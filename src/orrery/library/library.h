@@ -50,6 +50,9 @@ class Library {
     std::shared_ptr<const Family> family;
   };
 
+  /// The kernels of several calls, one after the other: the first candidate of each.
+  Result<Candidates> sequence_of(std::span<const Call> calls, const machine::Chip& chip) const;
+
   std::vector<FileInfo> files_;
   std::vector<Member> families_;  // immutable, shared by copies (docs/design)
 };

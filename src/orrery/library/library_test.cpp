@@ -176,6 +176,106 @@ TEST(Flash, LeavesEnoughUnitsUnsplit) {
   EXPECT_EQ(all[0][0].ctas, 32 * 8);
 }
 
+double blocks(const kernel::Profile& profile) {
+  double sum = 0;
+  for (const auto& kind : profile.kinds) {
+    for (const auto& phase : kind.phases) {
+      sum += phase.name == "main loop" ? kind.count * phase.trips : 0;
+    }
+  }
+  return sum;
+}
+
+// 500 queries in tiles of 128 see 2, 4, 6 and 8 blocks of 64 keys.
+TEST(Flash, CausalTilesSeeTheBlocksUpToTheirLastRow) {
+  auto call = attention({1, 132, 132, 500, 500}, "flash");
+  call.causal = true;
+  EXPECT_DOUBLE_EQ(blocks(candidates(call)[0][0]), 132 * 20);
+}
+
+// The last 64 of 4096 tokens see all 64 blocks, as one tile of 128 rows.
+TEST(Flash, AChunkAfterACacheSeesTheCache) {
+  auto call = attention({4, 64, 64, 64, 4096}, "flash");
+  call.causal = true;
+  EXPECT_DOUBLE_EQ(blocks(candidates(call)[0][0]), 4 * 64 * 64);
+}
+
+// With a window of 1024 keys, a tile of 128 queries sees the 18 blocks from 1024 before its first
+// row; the first eight tiles of 32 see fewer.
+TEST(Flash, AWindowBoundsTheBlocks) {
+  auto call = attention({1, 132, 132, 4096, 4096}, "flash");
+  call.window = 1024;
+  const double seen = blocks(candidates(call)[0][0]) / 132;
+  EXPECT_GE(seen, 32 * 18 - 8 * 18.0);
+  EXPECT_LE(seen, 32 * 18.0);
+}
+
+// The tiles of each packed sequence: 8 + 1 of 128 rows a head.
+TEST(Flash, PackedSequencesHaveTheirOwnTiles) {
+  auto call = attention({2, 32, 8, 1024, 1024}, "flash");
+  call.lengths = {1024, 100};
+  EXPECT_EQ(candidates(call)[0][0].units, 32 * 9);
+}
+
+// geometry of batch 16, 12 heads of 64, 2048 tokens: copies of 49152 CTAs, 16 x 16 x 12 CTAs of 256
+// threads for dO . O, the loop and the conversion.
+TEST(FlashBackward, LaunchesFiveKernels) {
+  AttentionCall call = attention({16, 12, 12, 2048, 2048}, "flash");
+  call.head_dim = 64;
+  call.backward = true;
+  const auto all = candidates(call);
+  ASSERT_EQ(all[0].size(), 5U);
+  EXPECT_EQ(all[0][0].ctas, 49152);
+  for (const size_t i : {2U, 3U, 4U}) {
+    EXPECT_EQ(all[0][i].ctas, 16 * 16 * 12);
+    EXPECT_EQ(all[0][i].threads, 256);
+  }
+  EXPECT_DOUBLE_EQ(blocks(all[0][3]), 16 * 12 * 16 * 16);
+}
+
+// geometry.csv: 132 CTAs in clusters of two. 8 experts with 256 rows each take the large tile: two
+// tiles of rows and 16 of columns each; an expert without rows takes none.
+TEST(GroupedGemm, DealsPairsOfTilesToPersistentCtas) {
+  GroupedGemmCall call{.rows = std::vector<int64_t>(8, 256), .n = 4096, .k = 14336};
+  const auto all = candidates(call);
+  ASSERT_EQ(all[0].size(), 2U);
+  EXPECT_EQ(all[0][1].ctas, 132);
+  EXPECT_EQ(all[0][1].units, 8 * 2 * 16);
+  EXPECT_EQ(all[0][1].kinds[0].phases[0].trips, 224);
+  call.rows[3] = 0;
+  EXPECT_EQ(candidates(call)[0][1].units, 7 * 2 * 16);
+}
+
+// Up to 128 rows an expert on average the tile has 64 rows, and the second of a pair is computed
+// even if no row is left for it.
+TEST(GroupedGemm, RoundsFewRowsUpToAPairOfTiles) {
+  const GroupedGemmCall call{.rows = std::vector<int64_t>(32, 64), .n = 4096, .k = 7168};
+  EXPECT_EQ(candidates(call)[0][1].units, 32 * 2 * 32);
+}
+
+TEST(GroupedGemm, RefusesNoRowsAndOtherTypes) {
+  GroupedGemmCall call{.rows = {0, 0}, .n = 64, .k = 64};
+  EXPECT_EQ(cuda().candidates(call, h200()).error().code, ErrorCode::InvalidInput);
+  call.rows = {1, 0};
+  call.dtype = DType::F32;
+  EXPECT_EQ(cuda().candidates(call, h200()).error().code, ErrorCode::Unsupported);
+}
+
+// Absorbed latent attention: 128 heads are rows of one head of 576, 32 of them a tile.
+TEST(EfficientAttention, TakesHeadSizesBeyond256) {
+  const AttentionCall call{.batch = 16,
+                           .heads = 1,
+                           .kv_heads = 1,
+                           .seq_q = 128,
+                           .seq_kv = 4096,
+                           .head_dim = 576,
+                           .backend = "efficient",
+                           .head_dim_v = 512};
+  const auto all = candidates(call);
+  EXPECT_EQ(all[0][0].ctas, 16 * 4);
+  EXPECT_DOUBLE_EQ(blocks(all[0][0]), 16 * 4 * 32);
+}
+
 // counters.csv: cuDNN, batch 1, 8 key heads, 32768 keys: grid (32, 8): 264 / 8 = 33 rounded down to
 // a power of two.
 TEST(Cudnn, SplitsByPowersOfTwo) {

@@ -40,9 +40,32 @@ std::string ArgumentReader::text(std::string_view name) const {
 
 int64_t ArgumentReader::integer(std::string_view name, int64_t least, int64_t most) {
   const std::string written = text(name);
-  if (written.empty()) {
-    return least;  // reported as missing
+  return written.empty() ? least : whole(name, written, least, most);  // reported as missing
+}
+
+std::vector<int64_t> ArgumentReader::integers(std::string_view name, int64_t least, int64_t most) {
+  std::vector<int64_t> values;
+  const std::string written = text(name);
+  for (const std::string_view word : split(written, ',')) {
+    values.push_back(whole(name, word, least, most));
   }
+  return values;
+}
+
+double ArgumentReader::number(std::string_view name, double least, double most) {
+  const std::string written = text(name);
+  const auto value = parse_double(written);
+  if (!value || !(*value >= least && *value <= most)) {
+    wrong_.push_back(fmt::format("{}: got '{}', need {} to {}", name, written, least, most));
+    return least;
+  }
+  return *value;
+}
+
+int64_t ArgumentReader::whole(std::string_view name,
+                              std::string_view written,
+                              int64_t least,
+                              int64_t most) {
   int64_t value = 0;
   const char* end = written.data() + written.size();
   const auto read = std::from_chars(written.data(), end, value);

@@ -28,6 +28,11 @@ class ArgumentReader {
   std::string text(std::string_view name) const;
   int64_t integer(std::string_view name, int64_t least, int64_t most);
 
+  /// Whole numbers separated by commas.
+  std::vector<int64_t> integers(std::string_view name, int64_t least, int64_t most);
+
+  double number(std::string_view name, double least, double most);
+
   int64_t size(std::string_view name) { return integer(name, 1, int64_t{1} << 32); }
 
   bool flag(std::string_view name) { return integer(name, 0, 1) == 1; }
@@ -41,6 +46,7 @@ class ArgumentReader {
   Result<void> finish() const;
 
  private:
+  int64_t whole(std::string_view name, std::string_view written, int64_t least, int64_t most);
   void take(const std::string& argument);
 
   const Operator& op_;

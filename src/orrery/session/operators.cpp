@@ -14,6 +14,7 @@ const std::vector<Operator>& operators() {
     std::vector<Operator> all;
     for (const auto family : {gemm_operators,
                               attention_operators,
+                              moe_operators,
                               conv_operators,
                               rows_operators,
                               collective_operators}) {

@@ -34,6 +34,7 @@ struct Operator {
 std::vector<Operator> gemm_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> conv_operators();
+std::vector<Operator> moe_operators();
 std::vector<Operator> rows_operators();
 std::vector<Operator> collective_operators();
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -9,24 +11,88 @@ namespace orrery::session {
 
 namespace {
 
-library::Call attention_call(ArgumentReader& reader) {
-  library::AttentionCall call;
-  call.batch = reader.size("batch");
-  call.heads = reader.size("heads");
-  call.kv_heads = reader.size("kv_heads");
-  call.seq_q = reader.size("seq_q");
-  call.seq_kv = reader.size("seq_kv");
-  call.head_dim = reader.integer("head_dim", 1, 1024);
-  call.causal = reader.flag("causal");
-  call.backend = reader.text("backend");
-  call.dtype = reader.dtype();
+constexpr int64_t kMostLength = int64_t{1} << 32;
+
+void read_lengths(ArgumentReader& reader, library::AttentionCall& call) {
+  if (reader.text("lengths") == "none") {
+    call.batch = reader.size("batch");
+    call.seq_q = reader.size("seq_q");
+    call.seq_kv = reader.size("seq_kv");
+    return;
+  }
+  call.lengths = reader.integers("lengths", 1, kMostLength);
+  call.batch = std::max<int64_t>(1, static_cast<int64_t>(call.lengths.size()));
+  call.seq_q = call.lengths.empty() ? 1 : *std::max_element(call.lengths.begin(), call.lengths.end());
+  call.seq_kv = call.seq_q;
+}
+
+void check(ArgumentReader& reader, const library::AttentionCall& call) {
   reader.elements("q", {call.batch, call.heads, call.seq_q, call.head_dim});
   reader.elements("k", {call.batch, call.kv_heads, call.seq_kv, call.head_dim});
   reader.require(
       call.heads % call.kv_heads == 0,
       fmt::format("heads: got {} with kv_heads {}, need a multiple", call.heads, call.kv_heads));
-  reader.require(call.backend == "cudnn" || call.backend == "flash",
-                 fmt::format("backend: got '{}', need cudnn or flash", call.backend));
+  reader.require(
+      call.backend == "cudnn" || call.backend == "flash" || call.backend == "efficient",
+      fmt::format("backend: got '{}', need cudnn, flash or efficient", call.backend));
+}
+
+library::Call attention_call(ArgumentReader& reader) {
+  library::AttentionCall call;
+  read_lengths(reader, call);
+  call.heads = reader.size("heads");
+  call.kv_heads = reader.size("kv_heads");
+  call.head_dim = reader.integer("head_dim", 1, 1024);
+  call.head_dim_v = reader.integer("head_dim_v", 1, 1024);
+  call.causal = reader.flag("causal");
+  call.window = reader.integer("window", 0, kMostLength);
+  const std::string direction = reader.text("direction");
+  call.backward = direction == "backward";
+  reader.require(direction == "forward" || call.backward,
+                 fmt::format("direction: got '{}', need forward or backward", direction));
+  call.backend = reader.text("backend");
+  if (call.backend == "default") {  // cuDNN has no backward pass, packed lengths or windows here
+    const bool flash = call.backward || !call.lengths.empty() || call.window > 0;
+    call.backend = call.head_dim > 256 ? "efficient" : flash ? "flash" : "cudnn";
+  }
+  call.dtype = reader.dtype();
+  check(reader, call);
+  return call;
+}
+
+// Multi-head latent attention as DeepSeek V2 and V3 have it: heads of 128 + 64 (rotary) and values
+// of 128; absorbed, all heads share one latent of 512 + 64, and their queries are its rows.
+library::Call mla_call(ArgumentReader& reader) {
+  constexpr int64_t kNope = 128;
+  constexpr int64_t kRope = 64;
+  constexpr int64_t kLatent = 512;
+  library::AttentionCall call;
+  call.batch = reader.size("batch");
+  call.heads = reader.size("heads");
+  call.seq_q = reader.size("seq_q");
+  call.seq_kv = reader.size("seq_kv");
+  call.causal = reader.flag("causal");
+  call.dtype = reader.dtype();
+  const std::string form = reader.text("form");
+  const bool absorbed = form == "absorbed" || (form == "auto" && call.seq_q == 1);
+  reader.require(absorbed || form == "auto" || form == "expanded",
+                 fmt::format("form: got '{}', need auto, absorbed or expanded", form));
+  if (absorbed) {
+    call.seq_q *= call.heads;
+    call.heads = 1;
+    call.kv_heads = 1;
+    call.head_dim = kLatent + kRope;
+    call.head_dim_v = kLatent;
+    call.causal = false;  // rows of one position see the same keys
+    call.backend = "efficient";
+  } else {
+    call.kv_heads = call.heads;
+    call.head_dim = kNope + kRope;
+    call.head_dim_v = kNope;
+    call.backend = "cudnn";
+  }
+  reader.elements("q", {call.batch, call.heads, call.seq_q, call.head_dim});
+  reader.elements("k", {call.batch, call.kv_heads, call.seq_kv, call.head_dim});
   return call;
 }
 
@@ -35,16 +101,30 @@ library::Call attention_call(ArgumentReader& reader) {
 std::vector<Operator> attention_operators() {
   return {{"attention",
            "scaled dot-product attention",
-           {{"batch", "", "sequences"},
+           {{"batch", "1", "sequences"},
             {"heads", "", "query heads"},
             {"kv_heads", "heads", "key and value heads"},
-            {"seq_q", "", "new tokens; 1 is decode"},
+            {"seq_q", "1", "new tokens; 1 is decode"},
             {"seq_kv", "seq_q", "tokens attended to"},
+            {"lengths", "none", "packed sequences of these lengths: 512,100,64"},
             {"head_dim", "128", "size of a head"},
+            {"head_dim_v", "head_dim", "size of a head of the values"},
             {"causal", "0", "1: token i sees keys up to its own"},
-            {"backend", "cudnn", "cudnn or flash"},
+            {"window", "0", "keys before its own that a token sees; 0: all"},
+            {"direction", "forward", "forward or backward"},
+            {"backend", "default", "cudnn, flash or efficient; default: what serves the call"},
             kDtypeKey},
-           attention_call}};
+           attention_call},
+          {"mla",
+           "multi-head latent attention, heads of 192 / 128 or absorbed 576 / 512",
+           {{"batch", "", "sequences"},
+            {"heads", "", "query heads of this GPU"},
+            {"seq_q", "1", "new tokens; 1 is decode"},
+            {"seq_kv", "seq_q", "tokens attended to"},
+            {"causal", "0", "1: token i sees keys up to its own"},
+            {"form", "auto", "expanded, absorbed; auto: absorbed for one new token"},
+            kDtypeKey},
+           mla_call}};
 }
 
 }  // namespace orrery::session

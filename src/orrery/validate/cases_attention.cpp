@@ -1,4 +1,4 @@
-// Rows of attention.csv: attention in a measuring loop.
+// Rows of attention.csv and attention2.csv: attention, forward and backward, in a measuring loop.
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
@@ -6,14 +6,51 @@
 
 namespace orrery::validate {
 
+namespace {
+
+constexpr std::string_view kBackward = "_backward";
+
+bool backward(std::string_view backend) {
+  return backend.size() > kBackward.size() && backend.ends_with(kBackward);
+}
+
+/// Queries, keys and values, twice for what the loop counts of each; of a backward pass also the
+/// output and its gradient.
+Bytes operands_of(const library::AttentionCall& call) {
+  const double dims = number(call.head_dim) +
+                      number(call.head_dim_v > 0 ? call.head_dim_v : call.head_dim);
+  double queries = number(call.batch) * number(call.seq_q);
+  double keys = number(call.batch) * number(call.seq_kv);
+  if (!call.lengths.empty()) {
+    queries = 0;
+    for (const int64_t length : call.lengths) {
+      queries += number(length);
+    }
+    keys = queries;
+  }
+  const double rows = number(call.heads) * queries + number(call.kv_heads) * keys;
+  return rows * dims * element_size(call.dtype) * (call.backward ? 1.5 : 1.0);
+}
+
+}  // namespace
+
 std::string attention_family(const Fields& row) {
   const bool decode = row.text("seq_q") == "1";
-  return std::string(row.text("backend")) + (decode ? " decode" : " prefill");
+  const std::string_view backend = row.text("backend");
+  if (backward(backend)) {
+    return "flash backward";
+  }
+  return std::string(backend) + (decode ? " decode" : " prefill");
 }
 
 Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup) {
   library::AttentionCall call;
-  call.backend = row.text("backend");
+  std::string_view backend = row.text("backend");
+  call.backward = backward(backend);
+  if (call.backward) {
+    backend.remove_suffix(kBackward.size());
+  }
+  call.backend = backend == "flash_varlen" ? "flash" : backend;
   ORR_TRY(call.dtype, parse_dtype(row.text("dtype")));
   ORR_TRY(call.batch, row.size("batch"));
   ORR_TRY(call.heads, row.size("heads"));
@@ -21,13 +58,12 @@ Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& set
   ORR_TRY(call.seq_q, row.size("seq_q"));
   ORR_TRY(call.seq_kv, row.size("seq_kv"));
   ORR_TRY(call.head_dim, row.size("head_dim"));
+  ORR_TRY(call.head_dim_v, row.integer_or("head_dim_v", 0, 1024));
+  ORR_TRY(call.window, row.integer_or("window", 0, int64_t{1} << 32));
+  ORR_TRY(call.lengths, row.integers("lengths", 1, int64_t{1} << 32));
   ORR_TRY(const int64_t causal, row.integer("causal", 0, 1));
   call.causal = causal == 1;
-  const double rows =
-      number(call.heads) * number(call.seq_q) + number(call.kv_heads) * number(call.seq_kv);
-  const Bytes operands =
-      2 * number(call.batch) * number(call.head_dim) * rows * element_size(call.dtype);
-  return predict(call, setup, {input_sets(operands, 24), true});
+  return predict(call, setup, {input_sets(operands_of(call), call.backward ? 8 : 24), true});
 }
 
 }  // namespace orrery::validate

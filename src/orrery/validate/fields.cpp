@@ -13,8 +13,12 @@ std::string_view Fields::text(std::string_view column) const {
   return index ? trim(row_[*index]) : std::string_view{};
 }
 
-Result<int64_t> Fields::integer(std::string_view column, int64_t least, int64_t most) const {
-  const std::string_view written = text(column);
+namespace {
+
+Result<int64_t> whole_number(std::string_view column,
+                             std::string_view written,
+                             int64_t least,
+                             int64_t most) {
   int64_t value = 0;
   const auto read = std::from_chars(written.data(), written.data() + written.size(), value);
   const bool whole = read.ec == std::errc{} && read.ptr == written.data() + written.size();
@@ -27,6 +31,29 @@ Result<int64_t> Fields::integer(std::string_view column, int64_t least, int64_t 
                       most);
   }
   return value;
+}
+
+}  // namespace
+
+Result<int64_t> Fields::integer(std::string_view column, int64_t least, int64_t most) const {
+  return whole_number(column, text(column), least, most);
+}
+
+Result<int64_t> Fields::integer_or(std::string_view column, int64_t none, int64_t most) const {
+  return text(column).empty() ? Result<int64_t>(none) : integer(column, 0, most);
+}
+
+Result<std::vector<int64_t>> Fields::integers(std::string_view column,
+                                              int64_t least,
+                                              int64_t most) const {
+  std::vector<int64_t> values;
+  for (const std::string_view word : split(text(column), ' ')) {
+    if (!trim(word).empty()) {
+      ORR_TRY(const int64_t value, whole_number(column, trim(word), least, most));
+      values.push_back(value);
+    }
+  }
+  return values;
 }
 
 Result<int64_t> Fields::size(std::string_view column) const {

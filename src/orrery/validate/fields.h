@@ -20,6 +20,10 @@ class Fields {
   std::string_view text(std::string_view column) const;
   /// A whole number in [least, most].
   Result<int64_t> integer(std::string_view column, int64_t least, int64_t most) const;
+  /// The same, `none` where the column does not exist or the field is empty.
+  Result<int64_t> integer_or(std::string_view column, int64_t none, int64_t most) const;
+  /// Whole numbers in [least, most], separated by spaces.
+  Result<std::vector<int64_t>> integers(std::string_view column, int64_t least, int64_t most) const;
   /// A size: 1 to 2^32.
   Result<int64_t> size(std::string_view column) const;
 

@@ -1,4 +1,4 @@
-// Attention: FlashAttention 2 and cuDNN.
+// cuDNN's attention: prefill and decode.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -8,9 +8,7 @@
 
 namespace orrery::library {
 
-/// Section "flash".
-std::unique_ptr<Family> read_flash(machine::NumberFile& file);
-/// Section "attention".
+/// Section "attention" of a library file.
 std::unique_ptr<Family> read_cudnn_attention(machine::NumberFile& file);
 
 }  // namespace orrery::library

@@ -1,0 +1,126 @@
+// Grouped products and layers of experts on the command line.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "orrery/session/argument_reader.h"
+#include "orrery/session/operators.h"
+
+namespace orrery::session {
+
+namespace {
+
+constexpr int64_t kMostExperts = 65536;
+constexpr int64_t kMostRows = int64_t{1} << 32;
+
+// Tokens of each expert when an expert of rank r is chosen with probability 1 / r^zipf (0: all
+// alike): expected values, at most one row a token, rounded so that their sum is tokens x topk. The
+// surplus of an expert that every token has chosen goes to the others.
+std::vector<int64_t> routed(int64_t tokens, int64_t experts, int64_t topk, double zipf) {
+  std::vector<double> weight(static_cast<size_t>(experts));
+  for (size_t i = 0; i < weight.size(); ++i) {
+    weight[i] = std::pow(static_cast<double>(i + 1), -zipf);
+  }
+  const double most = static_cast<double>(tokens);
+  std::vector<double> share(weight.size(), 0.0);
+  double left = most * static_cast<double>(topk);
+  for (size_t full = 0; full <= weight.size(); ++full) {
+    double sum = 0;
+    for (size_t i = full; i < weight.size(); ++i) {
+      sum += weight[i];
+    }
+    if (full == weight.size() || left * weight[full] / sum <= most) {
+      for (size_t i = full; i < weight.size(); ++i) {
+        share[i] = left * weight[i] / sum;
+      }
+      break;
+    }
+    share[full] = most;
+    left -= most;
+  }
+  std::vector<int64_t> rows(weight.size());
+  double cumulative = 0;
+  int64_t given = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    cumulative += share[i];
+    const auto upto = static_cast<int64_t>(std::llround(cumulative));
+    rows[i] = upto - given;
+    given = upto;
+  }
+  return rows;
+}
+
+std::vector<int64_t> rows_of(ArgumentReader& reader, int64_t experts, bool given_allowed) {
+  if (given_allowed && reader.text("rows_per_expert") != "none") {
+    std::vector<int64_t> rows = reader.integers("rows_per_expert", 0, kMostRows);
+    if (rows.size() == 1) {
+      rows.assign(static_cast<size_t>(experts), rows.front());
+    }
+    reader.require(static_cast<int64_t>(rows.size()) == experts,
+                   fmt::format("rows_per_expert: got {} numbers, need one or {}", rows.size(), experts));
+    return rows;
+  }
+  const int64_t tokens = reader.integer("tokens", 1, kMostRows);
+  const int64_t topk = reader.integer("topk", 1, experts);
+  const double zipf = reader.number("zipf", 0, 10);
+  return routed(tokens, experts, topk, zipf);
+}
+
+library::Call grouped_call(ArgumentReader& reader) {
+  library::GroupedGemmCall call;
+  const int64_t experts = reader.integer("experts", 1, kMostExperts);
+  call.rows = rows_of(reader, experts, true);
+  call.n = reader.size("n");
+  call.k = reader.size("k");
+  call.dtype = reader.dtype();
+  reader.require(std::any_of(call.rows.begin(), call.rows.end(), [](int64_t r) { return r > 0; }),
+                 "rows_per_expert: got 0 rows in all, need at least 1");
+  reader.elements("B", {experts, call.n, call.k});
+  return call;
+}
+
+library::Call moe_call(ArgumentReader& reader) {
+  library::MoeCall call;
+  const int64_t experts = reader.integer("experts", 1, kMostExperts);
+  call.rows = rows_of(reader, experts, false);
+  call.tokens = reader.integer("tokens", 1, kMostRows);
+  call.topk = reader.integer("topk", 1, experts);
+  call.hidden = reader.size("hidden");
+  call.inter = reader.size("inter");
+  call.gated = reader.flag("gated");
+  call.dtype = reader.dtype();
+  reader.elements("weights", {experts, call.hidden, call.inter});
+  return call;
+}
+
+}  // namespace
+
+std::vector<Operator> moe_operators() {
+  return {{"grouped_gemm",
+           "one product per expert, C_e[rows_e, n] = A_e[rows_e, k] B_e[n, k]^T",
+           {{"experts", "", "groups"},
+            {"rows_per_expert", "none", "one number, or a list: 12,0,7; none: by tokens, topk, zipf"},
+            {"tokens", "1", "tokens that are routed"},
+            {"topk", "1", "experts of a token"},
+            {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
+            {"n", "", "output features"},
+            {"k", "", "input features"},
+            kDtypeKey},
+           grouped_call},
+          {"moe",
+           "a layer of experts: routing, gather, gate and up, activation, down, scatter",
+           {{"tokens", "", "tokens"},
+            {"hidden", "", "features of a token"},
+            {"inter", "", "features inside an expert"},
+            {"experts", "", "experts of this GPU"},
+            {"topk", "", "experts of a token"},
+            {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
+            {"gated", "1", "1: gate and up projection, 0: up alone"},
+            kDtypeKey},
+           moe_call}};
+}
+
+}  // namespace orrery::session
