@@ -63,7 +63,8 @@ Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& set
   ORR_TRY(call.lengths, row.integers("lengths", 1, int64_t{1} << 32));
   ORR_TRY(const int64_t causal, row.integer("causal", 0, 1));
   call.causal = causal == 1;
-  return predict(call, setup, {input_sets(operands_of(call), call.backward ? 8 : 24), true});
+  const int64_t sets = input_sets(operands_of(call), call.backward ? 8 : 24);
+  return predict(call, setup, {sets, true, call.backward ? 25.0 : 40.0});
 }
 
 }  // namespace orrery::validate
