@@ -54,7 +54,10 @@ CONV_DEPTHWISE = (
 CONV_LAYOUT = (
     "to_channels_last to_channels_first block_chain pad transform transform_chain"
 )
-POINTWISE = "simple exp tanh silu gelu cast_fp32 strided"
+POINTWISE = (
+    "copy fill cast_fp32 add mul bias_add broadcast_mul exp relu sigmoid tanh gelu silu clamp "
+    "gelu_backward silu_backward quantize_fp8 where"
+)
 
 # what `score` scores; "given": the kernel that ran is given
 TABLES = [
@@ -112,19 +115,19 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
     ),
     "pointwise": (
         keys("machine", "launch", "graph_gap first_access cold_access")
-        + keys("pytorch-2", "pointwise.instructions", POINTWISE)
-        + keys("pytorch-2", "pointwise.chain", POINTWISE),
+        + keys("machine", "dram", "mix latency")
+        + keys("machine", "overlap", "in_step write_wait")
+        + ["machine:core.integer_slots", "machine:l2.rewritten"],
         ["membound", "membound2"],
-        "add copy fill mul relu clamp exp tanh silu gelu cast_fp32 broadcast_mul",
+        POINTWISE,
     ),
     "rows": (
-        keys("pytorch-2", "norm", "unit beyond_l1 layer_norm layer_norm_instructions")
-        + keys("pytorch-2", "softmax", "instructions chain unit trip")
-        + keys("machine", "l2", "latency")
-        + keys("machine", "dram", "latency")
-        + ["machine:overlap.unpipelined"],
-        ["membound"],
-        "rms_norm layer_norm softmax",
+        keys("pytorch-2", "norm.chain", "layer_row layer_trip rms_row rms_trip")
+        + keys("pytorch-2", "norm.chain", "backward_row backward_trip gamma_trip")
+        + keys("pytorch-2", "softmax", "row dependent block backward")
+        + keys("pytorch-2", "training", "loss_unit loss_row optimizer_unit optimizer_trip"),
+        ["membound", "membound2"],
+        "rms_norm layer_norm softmax softmax_backward layer_norm_backward cross_entropy adamw",
     ),
     "reduction": (
         keys("pytorch-2", "reduction", "unit lane_step last partial in_step restart"),

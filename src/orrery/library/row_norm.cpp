@@ -210,7 +210,6 @@ std::unique_ptr<Family> read_norm(machine::NumberFile& file) {
                                  "backward_trip",
                                  "backward_scalar_trip",
                                  "batch_apply",
-                                 "gamma_unit",
                                  "gamma_trip",
                                  "group_unit",
                                  "group_element",

@@ -94,7 +94,6 @@ Profile weight_gradient(const RowsCall& call, const NormTable& table, const mach
   ProfilePhase sum;
   sum.name = "sum";
   sum.work = work_of(table.counts.of(name, call.dtype), tile.height);
-  sum.chain.fixed = Cycles(table.chain.at("gamma_unit"));
   set_units(profile, {{std::ceil(cols / 32), {walk, sum}}});
   const double read = 2 * rows * cols * size;
   profile.traffic = streamed(read, 2 * cols * size);

@@ -150,7 +150,7 @@ Profile block_kernel(const RowsCall& call,
   phase.work.l2_read = Bytes(operands * bytes * (beyond_l1 ? row.reads : 1));
   phase.work.l2_write = Bytes(bytes);
   phase.chain.memory = 1;
-  phase.chain.fixed = Cycles(chain + row.vectors * table.vector);
+  phase.chain.fixed = Cycles(chain);
   set_units(profile, {{product(call.rows), {phase}}});
   const double all = product(call.rows) * bytes;
   profile.traffic = streamed(operands * all, all);
@@ -273,7 +273,6 @@ SoftmaxTable read_softmax_table(machine::NumberFile& file) {
   table.row = cycles(file, "softmax.row");
   table.dependent = cycles(file, "softmax.dependent");
   table.block = cycles(file, "softmax.block");
-  table.vector = cycles(file, "softmax.vector");
   table.backward = cycles(file, "softmax.backward");
   table.error = error_of(file, "softmax");
   return table;

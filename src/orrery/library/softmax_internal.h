@@ -12,7 +12,6 @@ struct SoftmaxTable {
   double row = 0;        // dependent clocks of a row that one warp holds
   double dependent = 0;  // the same per issue slot of such a warp, beside the slot
   double block = 0;      // dependent clocks of a row that a block of 1024 threads holds
-  double vector = 0;     // the same per vector of a thread, where the block walks the row
   double backward = 0;   // of a row of the backward block
   double error = 0;
 };
