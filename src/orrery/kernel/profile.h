@@ -157,7 +157,8 @@ struct Profile {
   double extra_nodes = 0;            // memset or copy nodes that come with it
   LinkWork link;
   Duration fixed;  // host- or device-side fixed cost of a library kernel, beyond a bare launch
-  Duration host;   // of launching this one call from a stream; 0: from a graph, or the plan counts it
+  Duration
+      host;  // of launching this one call from a stream; 0: from a graph, or the plan counts it
   CodeCounts code;
   Behaviour behaviour;
   std::vector<std::string> reasons;  // why this kernel: selection rule, with source

@@ -15,13 +15,13 @@
 #include "orrery/library/grouped_gemm.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/pointwise.h"
+#include "orrery/library/reduction.h"
 #include "orrery/library/row_norm.h"
+#include "orrery/library/scan.h"
 #include "orrery/library/softmax.h"
+#include "orrery/library/sort.h"
 #include "orrery/library/tinygemm.h"
 #include "orrery/library/training.h"
-#include "orrery/library/reduction.h"
-#include "orrery/library/scan.h"
-#include "orrery/library/sort.h"
 #include "orrery/library/transpose.h"
 
 namespace orrery::library {
