@@ -17,15 +17,17 @@ namespace orrery::cost {
 // evenly until the last kind, whose units end alone. Blocks start one after the other, chip-wide:
 // many short ones are bound by that (Launch::block_interval).
 //
-// Where the kinds are issued in `rounds` (each head's causal tiles, short ones first, one head after
-// the other) and an SM holds two CTAs, three cases are told apart:
+// Where the kinds are issued in `rounds` (each head's causal tiles, short ones first, one head
+// after the other) and an SM holds two CTAs, three cases are told apart:
 //   all CTAs have an SM each            the longest
-//   all CTAs run at once, two on an SM  the longest pair: CTA i shares its SM with CTA i + SMs; when
+//   all CTAs run at once, two on an SM  the longest pair: CTA i shares its SM with CTA i + SMs;
+//   when
 //                                       the shorter ends the other goes on alone, faster
-//   more                                every slot is taken when the last unit, the longest, starts;
+//   more                                every slot is taken when the last unit, the longest,
+//   starts;
 //                                       the others then have E[t^2] / 2 E[t] left on average
-//                                       (renewal theory), so the end lies later by the difference. A
-//                                       CTA that only waits (for its first operands) leaves the
+//                                       (renewal theory), so the end lies later by the difference.
+//                                       A CTA that only waits (for its first operands) leaves the
 //                                       pipes to its mate.
 
 /// One phase of the launch as the busiest SM sees it.

@@ -35,7 +35,9 @@ std::vector<TileGroup> tile_groups(const Tiling& tiling, int64_t most) {
   std::vector<TileGroup> result;
   result.reserve(static_cast<size_t>(groups));
   for (int64_t group = 0; group < groups; ++group) {
-    const auto bound = [&](int64_t g) { return whole(product(tiles, g) / static_cast<double>(groups)); };
+    const auto bound = [&](int64_t g) {
+      return whole(product(tiles, g) / static_cast<double>(groups));
+    };
     const int64_t first = bound(group);
     const int64_t last = bound(group + 1);
     // Blocks grow evenly along a group (or stay the same): its ends have its mean.

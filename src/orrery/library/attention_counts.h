@@ -34,10 +34,10 @@ struct TileGroup {
 };
 
 struct Tiling {
-  int64_t rows = 0;          // queries of a tile
-  int64_t keys = 0;          // of a block
-  int64_t queries = 0;       // of a sequence
-  int64_t key_count = 0;     // of a sequence
+  int64_t rows = 0;       // queries of a tile
+  int64_t keys = 0;       // of a block
+  int64_t queries = 0;    // of a sequence
+  int64_t key_count = 0;  // of a sequence
   bool causal = false;
   int64_t window = 0;        // keys before its own that a query sees; 0: no window
   int64_t masked_steps = 0;  // blocks at the end of a tile that the kernel masks

@@ -73,15 +73,16 @@ std::string text_of(const GroupedGemmCall& c) {
 }
 
 std::string text_of(const MoeCall& c) {
-  return fmt::format("moe tokens={} hidden={} inter={} experts={} topk={} rows_per_expert={} gated={} dtype={}",
-                     c.tokens,
-                     c.hidden,
-                     c.inter,
-                     c.rows.size(),
-                     c.topk,
-                     fmt::join(c.rows, ","),
-                     c.gated ? 1 : 0,
-                     name(c.dtype));
+  return fmt::format(
+      "moe tokens={} hidden={} inter={} experts={} topk={} rows_per_expert={} gated={} dtype={}",
+      c.tokens,
+      c.hidden,
+      c.inter,
+      c.rows.size(),
+      c.topk,
+      fmt::join(c.rows, ","),
+      c.gated ? 1 : 0,
+      name(c.dtype));
 }
 
 std::string text_of(const ConvCall& c) {

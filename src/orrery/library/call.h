@@ -132,13 +132,8 @@ struct CollectiveCall {
   bool operator==(const CollectiveCall&) const = default;
 };
 
-using Call = std::variant<GemmCall,
-                          AttentionCall,
-                          RowsCall,
-                          GroupedGemmCall,
-                          ConvCall,
-                          CollectiveCall,
-                          MoeCall>;
+using Call = std::
+    variant<GemmCall, AttentionCall, RowsCall, GroupedGemmCall, ConvCall, CollectiveCall, MoeCall>;
 
 /// The name of a call's operator: gemm, attention, grouped_gemm, conv, or the row
 /// operator's or collective's own.

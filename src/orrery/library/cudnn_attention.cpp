@@ -52,7 +52,8 @@ std::vector<Profile> cudnn_prefill(const AttentionCall& call,
   block.work.tensor_share = table.tensor_share;
   block.work.special = scores;
   block.work.issue = Instructions(scores * table.issue_per_score);
-  block.work.l2_read = Bytes(kAttentionElement * product(tiling.keys, call.head_dim + value_dim(call)));
+  block.work.l2_read =
+      Bytes(kAttentionElement * product(tiling.keys, call.head_dim + value_dim(call)));
   ProfilePhase rest;
   rest.name = "prologue and epilogue";
   rest.chain.fixed = Cycles(table.unit);

@@ -56,8 +56,8 @@ ProfilePhase main_loop(const AttentionCall& call,
   phase.name = "main loop";
   phase.ring = 2;
   const double first = warps * 64 * dim;
-  const double second = static_cast<double>(tile.queries / 32) * (values / 32) * 64 *
-                        static_cast<double>(tile.keys);
+  const double second =
+      static_cast<double>(tile.queries / 32) * (values / 32) * 64 * static_cast<double>(tile.keys);
   phase.work = block_work({.rows = static_cast<double>(tile.queries),
                            .keys = static_cast<double>(tile.keys),
                            .tensor = Flops(2 * scores * (dim + values)),
@@ -97,8 +97,8 @@ std::vector<Profile> efficient(const AttentionCall& call,
   rest.chain.fixed = Cycles(table.block.alone * table.unit);
   const double heads = product(call.batch, call.heads);
   Profile profile;
-  profile.kernel = fmt::format("fmha_cutlassF_{}x{}_{}", tile.queries, tile.keys,
-                               tile.in_registers ? "rf" : "gmem");
+  profile.kernel = fmt::format(
+      "fmha_cutlassF_{}x{}_{}", tile.queries, tile.keys, tile.in_registers ? "rf" : "gmem");
   profile.family = "attention";
   profile.threads = 32 * tile.queries * tile.keys / (32 * 32);
   profile.ctas_per_sm = 512 / profile.threads;  // kMinBlocksPerSm: 16 warps an SM
@@ -118,7 +118,10 @@ std::vector<Profile> efficient(const AttentionCall& call,
   profile.behaviour.pipe_overlap = table.block.pipe_overlap;
   profile.behaviour.relative_error = table.error;
   profile.reasons.push_back(fmt::format("block {}x{} for head sizes {} and {} (cutlassF.h)",
-                                        tile.queries, tile.keys, call.head_dim, value_dim(call)));
+                                        tile.queries,
+                                        tile.keys,
+                                        call.head_dim,
+                                        value_dim(call)));
   return {std::move(profile)};
 }
 

@@ -107,10 +107,9 @@ Launch launch_of(const AttentionCall& call, const machine::Chip& chip) {
   launch.queries = swapped ? call.heads / call.kv_heads : call.seq_q;
   const int64_t split_keys = launch.head_dim <= 64 ? 256 : launch.head_dim <= 128 ? 128 : 64;
   if (call.lengths.empty()) {  // the variable-length entry does not split
-    launch.splits =
-        flash_splits(launch.heads * static_cast<double>(ceil_div(launch.queries, 64)),
-                     ceil_div(call.seq_kv, split_keys),
-                     chip);
+    launch.splits = flash_splits(launch.heads * static_cast<double>(ceil_div(launch.queries, 64)),
+                                 ceil_div(call.seq_kv, split_keys),
+                                 chip);
   }
   set_tile(launch);
   // run_flash_fwd: the even kernel exists for head sizes up to 128 that need no padding, without a
@@ -132,17 +131,17 @@ ProfilePhase main_loop(const AttentionCall& call,
   phase.ring = 2;
   const double loaded = 2 * kAttentionElement * product(launch.keys, launch.head_dim);
   // Each warp reads all keys and values, and its own rows of Q.
-  phase.work = block_work(
-      {.rows = static_cast<double>(launch.rows),
-       .keys = static_cast<double>(launch.keys),
-       .tensor = Flops(4 * scores * d),
-       .operands = Bytes(kAttentionElement * d * static_cast<double>(launch.rows) +
-                         static_cast<double>(launch.warps) * loaded),
-       .loaded = Bytes(loaded),
-       .rescaled = product(launch.rows, launch.head_dim)},
-      table.block,
-      call.dtype,
-      core);
+  phase.work =
+      block_work({.rows = static_cast<double>(launch.rows),
+                  .keys = static_cast<double>(launch.keys),
+                  .tensor = Flops(4 * scores * d),
+                  .operands = Bytes(kAttentionElement * d * static_cast<double>(launch.rows) +
+                                    static_cast<double>(launch.warps) * loaded),
+                  .loaded = Bytes(loaded),
+                  .rescaled = product(launch.rows, launch.head_dim)},
+                 table.block,
+                 call.dtype,
+                 core);
   phase.work.l2_read = Bytes(loaded);
   const double alone = launch.warps > 4 ? 1 : table.block.alone;
   phase.chain.fixed = Cycles(alone * shared_cycles(phase.work, table.block.pipe_overlap, core));
@@ -191,8 +190,8 @@ std::vector<TileGroup> split_groups(const Tiling& tiling, int64_t splits) {
   const auto share = static_cast<double>(ceil_div(all, splits));
   if (!tiling.causal && tiling.window == 0) {
     const auto tiles = static_cast<double>(ceil_div(tiling.queries, tiling.rows));
-    return {{tiles * static_cast<double>(splits),
-             {share, static_cast<double>(tiling.masked_steps)}}};
+    return {
+        {tiles * static_cast<double>(splits), {share, static_cast<double>(tiling.masked_steps)}}};
   }
   std::vector<TileGroup> groups = tile_groups(tiling, 4);
   std::vector<TileGroup> result;
@@ -310,9 +309,14 @@ std::vector<Profile> flash(const AttentionCall& call,
     profile.traffic.dram_write = Bytes(partials);
     profile.traffic.l2_write = Bytes(partials);
   }
-  profile.reasons.push_back(fmt::format(
-      "tile {}x{} for head size {} (flash_fwd_launch_template.h), {} split{} (num_splits_heuristic)",
-      launch.rows, launch.keys, call.head_dim, launch.splits, launch.splits > 1 ? "s" : ""));
+  profile.reasons.push_back(
+      fmt::format("tile {}x{} for head size {} (flash_fwd_launch_template.h), {} split{} "
+                  "(num_splits_heuristic)",
+                  launch.rows,
+                  launch.keys,
+                  call.head_dim,
+                  launch.splits,
+                  launch.splits > 1 ? "s" : ""));
   if (!launch.even) {
     profile.reasons.push_back("lengths, head size or window need the kernel with bounds checks");
   }

@@ -182,15 +182,17 @@ std::vector<Profile> backward(const AttentionCall& call,
                               const BackwardTable& table,
                               const machine::Chip& chip) {
   const double elements = query_bytes(call) / kAttentionElement;
-  const double tiles = product(
-      call.batch, call.heads, ceil_div(call.seq_q, tile_of(call.head_dim).queries));
+  const double tiles =
+      product(call.batch, call.heads, ceil_div(call.seq_q, tile_of(call.head_dim).queries));
   std::vector<Profile> sequence;
   sequence.push_back(copy(elements, table));
   sequence.push_back(copy(elements, table));
   // dO and O give a number a row; the sum of dQ in fp32 is set to zero.
-  sequence.push_back(streaming("flash_bwd_dot_do_o_kernel", tiles, 256, 4 * elements, 4 * elements));
+  sequence.push_back(
+      streaming("flash_bwd_dot_do_o_kernel", tiles, 256, 4 * elements, 4 * elements));
   sequence.push_back(gradients(call, table, chip));
-  sequence.push_back(streaming("flash_bwd_convert_dq_kernel", tiles, 256, 4 * elements, 2 * elements));
+  sequence.push_back(
+      streaming("flash_bwd_convert_dq_kernel", tiles, 256, 4 * elements, 2 * elements));
   for (auto& profile : sequence) {
     profile.family = "attention";
     profile.behaviour.relative_error = table.error;
@@ -213,11 +215,12 @@ class FlashBackward final : public Family {
     const bool plain = attention.window == 0 && attention.lengths.empty() &&
                        value_dim(attention) == attention.head_dim;
     if (attention.head_dim > 256 || !plain || attention.backend == "cudnn") {
-      return make_error(ErrorCode::Unsupported,
-                        "[library.attention] backward: got head_dim {} with backend '{}', need flash "
-                        "with head_dim up to 256 and no window or lengths",
-                        attention.head_dim,
-                        attention.backend);
+      return make_error(
+          ErrorCode::Unsupported,
+          "[library.attention] backward: got head_dim {} with backend '{}', need flash "
+          "with head_dim up to 256 and no window or lengths",
+          attention.head_dim,
+          attention.backend);
     }
     return Candidates{backward(attention, table_, chip)};
   }

@@ -29,10 +29,9 @@ kernel::PipeWork block_work(const BlockCounts& counts,
   work.tensor_share = block.tensor_share;
   work.shared_read = counts.operands;
   work.shared_write = counts.loaded;
-  const double instructions = (counts.operands.value() + counts.loaded.value()) / kBytes +
-                              counts.rescaled / kLanes +
-                              counts.rows * counts.keys * block.issue_per_score +
-                              counts.rows * block.issue_per_row;
+  const double instructions =
+      (counts.operands.value() + counts.loaded.value()) / kBytes + counts.rescaled / kLanes +
+      counts.rows * counts.keys * block.issue_per_score + counts.rows * block.issue_per_row;
   const double tensor =
       counts.tensor.value() / (core.tensor.at(dtype).value() * block.tensor_share);
   work.issue = Instructions(static_cast<double>(core.schedulers) * tensor +

@@ -20,12 +20,13 @@ namespace orrery::library {
 //     head size 128  tile 128x64    tensor 1536 +  990               shared memory 1540   2772 clk
 //     head size 256  tile 64x64     tensor 1536 +  690               shared memory 2810   3025 clk
 //
-// (clocks of an SM per block, measured). With one warp a scheduler a block takes `alone` times that.
+// (clocks of an SM per block, measured). With one warp a scheduler a block takes `alone` times
+// that.
 struct FlashBlock {
   double tensor_share = 1;     // of the chip's rate that mma.sync reaches
   double issue_per_score = 0;  // warp instructions of the softmax
   double issue_per_row = 0;
-  double issue_stretch = 1;    // issue slots an instruction takes
+  double issue_stretch = 1;  // issue slots an instruction takes
   double pipe_overlap = 1;
   double alone = 1;
 };

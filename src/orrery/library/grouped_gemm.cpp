@@ -33,8 +33,8 @@ struct GroupedTable {
 
 constexpr double kElement = 2;  // bytes
 
-// GroupMM.cu of PyTorch: a ping-pong kernel of 64x128x128 for few rows an expert, else a cooperative
-// one of 128x256x64; clusters of two tiles of rows.
+// GroupMM.cu of PyTorch: a ping-pong kernel of 64x128x128 for few rows an expert, else a
+// cooperative one of 128x256x64; clusters of two tiles of rows.
 struct Tile {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -112,30 +112,32 @@ Profile product_of_groups(const GroupedGemmCall& call,
   loop.work.tensor_type = call.dtype;
   loop.work.tensor_share = table.tensor_share;
   const double tensor_clocks =
-      loop.work.tensor.value() /
-      (chip.core.tensor.at(call.dtype).value() * loop.work.tensor_share);
+      loop.work.tensor.value() / (chip.core.tensor.at(call.dtype).value() * loop.work.tensor_share);
   loop.chain.fixed = Cycles(dealt.mean_floor > tensor_clocks ? dealt.mean_floor : 0.0);
   ProfilePhase rest;
   rest.name = "tensor maps, fill, epilogue";
   rest.chain.fixed = Cycles(tile.rows == 64 ? table.unit_small : table.unit_large);
   Profile profile;
-  profile.kernel =
-      fmt::format("cutlass grouped {}x{}x{}_2x1", tile.rows, tile.columns, tile.depth);
+  profile.kernel = fmt::format("cutlass grouped {}x{}x{}_2x1", tile.rows, tile.columns, tile.depth);
   profile.threads = 384;
   profile.cluster = 2;
   set_units(profile, {{2 * dealt.units, {loop, rest}}});
   profile.ctas = std::min(profile.units, chip.core.count);
   const double weights = dealt.active * product(call.n, call.k) * kElement;
-  profile.traffic = streamed(weights + product(rows, call.k) * kElement,
-                             product(rows, call.n) * kElement);
+  profile.traffic =
+      streamed(weights + product(rows, call.k) * kElement, product(rows, call.n) * kElement);
   profile.traffic.recent_read = Bytes(product(rows, call.k) * kElement);
   profile.fixed = table.fixed;
   profile.behaviour.overlap = table.overlap;
   profile.behaviour.dram_share = table.dram_share;
   profile.reasons.push_back(fmt::format(
       "{} rows an expert on average: tile {}x{}x{} (GroupMM.cu); {} of {} experts have rows",
-      rows / static_cast<int64_t>(call.rows.size()), tile.rows, tile.columns, tile.depth,
-      dealt.active, call.rows.size()));
+      rows / static_cast<int64_t>(call.rows.size()),
+      tile.rows,
+      tile.columns,
+      tile.depth,
+      dealt.active,
+      call.rows.size()));
   return profile;
 }
 

@@ -16,8 +16,8 @@ std::vector<Call> moe_calls(const MoeCall& call) {
   calls.push_back(over("softmax", call.tokens, experts));
   calls.push_back(over("topk8", call.tokens, experts));
   calls.push_back(over("gather_rows", rows, call.hidden));
-  calls.emplace_back(GroupedGemmCall{
-      call.rows, (call.gated ? 2 : 1) * call.inter, call.hidden, call.dtype});
+  calls.emplace_back(
+      GroupedGemmCall{call.rows, (call.gated ? 2 : 1) * call.inter, call.hidden, call.dtype});
   calls.push_back(over("silu", rows, call.inter, call.gated));  // of a half of each row
   if (call.gated) {
     calls.push_back(over("mul", rows, call.inter, true));

@@ -22,7 +22,8 @@ void read_lengths(ArgumentReader& reader, library::AttentionCall& call) {
   }
   call.lengths = reader.integers("lengths", 1, kMostLength);
   call.batch = std::max<int64_t>(1, static_cast<int64_t>(call.lengths.size()));
-  call.seq_q = call.lengths.empty() ? 1 : *std::max_element(call.lengths.begin(), call.lengths.end());
+  call.seq_q =
+      call.lengths.empty() ? 1 : *std::max_element(call.lengths.begin(), call.lengths.end());
   call.seq_kv = call.seq_q;
 }
 
@@ -32,9 +33,8 @@ void check(ArgumentReader& reader, const library::AttentionCall& call) {
   reader.require(
       call.heads % call.kv_heads == 0,
       fmt::format("heads: got {} with kv_heads {}, need a multiple", call.heads, call.kv_heads));
-  reader.require(
-      call.backend == "cudnn" || call.backend == "flash" || call.backend == "efficient",
-      fmt::format("backend: got '{}', need cudnn, flash or efficient", call.backend));
+  reader.require(call.backend == "cudnn" || call.backend == "flash" || call.backend == "efficient",
+                 fmt::format("backend: got '{}', need cudnn, flash or efficient", call.backend));
 }
 
 library::Call attention_call(ArgumentReader& reader) {

@@ -59,8 +59,9 @@ std::vector<int64_t> rows_of(ArgumentReader& reader, int64_t experts, bool given
     if (rows.size() == 1) {
       rows.assign(static_cast<size_t>(experts), rows.front());
     }
-    reader.require(static_cast<int64_t>(rows.size()) == experts,
-                   fmt::format("rows_per_expert: got {} numbers, need one or {}", rows.size(), experts));
+    reader.require(
+        static_cast<int64_t>(rows.size()) == experts,
+        fmt::format("rows_per_expert: got {} numbers, need one or {}", rows.size(), experts));
     return rows;
   }
   const int64_t tokens = reader.integer("tokens", 1, kMostRows);
@@ -99,28 +100,29 @@ library::Call moe_call(ArgumentReader& reader) {
 }  // namespace
 
 std::vector<Operator> moe_operators() {
-  return {{"grouped_gemm",
-           "one product per expert, C_e[rows_e, n] = A_e[rows_e, k] B_e[n, k]^T",
-           {{"experts", "", "groups"},
-            {"rows_per_expert", "none", "one number, or a list: 12,0,7; none: by tokens, topk, zipf"},
-            {"tokens", "1", "tokens that are routed"},
-            {"topk", "1", "experts of a token"},
-            {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
-            {"n", "", "output features"},
-            {"k", "", "input features"},
-            kDtypeKey},
-           grouped_call},
-          {"moe",
-           "a layer of experts: routing, gather, gate and up, activation, down, scatter",
-           {{"tokens", "", "tokens"},
-            {"hidden", "", "features of a token"},
-            {"inter", "", "features inside an expert"},
-            {"experts", "", "experts of this GPU"},
-            {"topk", "", "experts of a token"},
-            {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
-            {"gated", "1", "1: gate and up projection, 0: up alone"},
-            kDtypeKey},
-           moe_call}};
+  return {
+      {"grouped_gemm",
+       "one product per expert, C_e[rows_e, n] = A_e[rows_e, k] B_e[n, k]^T",
+       {{"experts", "", "groups"},
+        {"rows_per_expert", "none", "one number, or a list: 12,0,7; none: by tokens, topk, zipf"},
+        {"tokens", "1", "tokens that are routed"},
+        {"topk", "1", "experts of a token"},
+        {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
+        {"n", "", "output features"},
+        {"k", "", "input features"},
+        kDtypeKey},
+       grouped_call},
+      {"moe",
+       "a layer of experts: routing, gather, gate and up, activation, down, scatter",
+       {{"tokens", "", "tokens"},
+        {"hidden", "", "features of a token"},
+        {"inter", "", "features inside an expert"},
+        {"experts", "", "experts of this GPU"},
+        {"topk", "", "experts of a token"},
+        {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
+        {"gated", "1", "1: gate and up projection, 0: up alone"},
+        kDtypeKey},
+       moe_call}};
 }
 
 }  // namespace orrery::session

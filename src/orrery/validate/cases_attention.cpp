@@ -17,8 +17,8 @@ bool backward(std::string_view backend) {
 /// Queries, keys and values, twice for what the loop counts of each; of a backward pass also the
 /// output and its gradient.
 Bytes operands_of(const library::AttentionCall& call) {
-  const double dims = number(call.head_dim) +
-                      number(call.head_dim_v > 0 ? call.head_dim_v : call.head_dim);
+  const double dims =
+      number(call.head_dim) + number(call.head_dim_v > 0 ? call.head_dim_v : call.head_dim);
   double queries = number(call.batch) * number(call.seq_q);
   double keys = number(call.batch) * number(call.seq_kv);
   if (!call.lengths.empty()) {

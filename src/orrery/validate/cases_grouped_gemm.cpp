@@ -22,8 +22,8 @@ Result<plan::Estimate> predict_grouped_gemm_row(const Fields& row, const Setup& 
     rows += number(each);
     active += each > 0 ? 1 : 0;
   }
-  const double elements = active * number(call.n) * number(call.k) +
-                          rows * (number(call.k) + number(call.n));
+  const double elements =
+      active * number(call.n) * number(call.k) + rows * (number(call.k) + number(call.n));
   const Bytes operands = elements * element_size(call.dtype);
   return predict(call, setup, {input_sets(operands, 16), true});
 }
