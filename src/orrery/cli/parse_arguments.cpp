@@ -11,6 +11,7 @@ namespace orrery::cli {
 
 namespace {
 
+constexpr std::string_view kIsRequired = " is required";  // what CLI11 says
 constexpr std::string_view kVersion = "orrery 0.1.0\n";
 
 void add(CLI::App& app, const Argument& argument) {
@@ -89,7 +90,19 @@ Error describe(const CLI::ParseError& error,
       }
     }
   }
-  return make_error(ErrorCode::InvalidInput, "[cli] {}{}", error.what(), hint);
+  const std::string what = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && what.ends_with(kIsRequired)) {
+    const std::string name = what.substr(0, what.size() - kIsRequired.size());
+    return make_error(ErrorCode::InvalidInput, "[cli] {}: got none, need it; see --help", name);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const bool twice = what.find("received") != std::string::npos;
+    return make_error(ErrorCode::InvalidInput,
+                      "[cli] {}: got {}, need one",
+                      what.substr(0, what.find(':')),
+                      twice ? "several values" : "no value");
+  }
+  return make_error(ErrorCode::InvalidInput, "[cli] {}{}", what, hint);
 }
 
 }  // namespace

@@ -65,9 +65,8 @@ Result<Answer> PredictOptions::run(const session::Session& session, report::Deta
       names.emplace_back(op.name);
     }
     return has_sizes ? make_error(ErrorCode::NotFound,
-                                  "[cli] operator: got '{}', need one of {}{}",
+                                  "[cli] operator: got '{}', need one that `orrery ops` lists{}",
                                   name,
-                                  join(names, ", "),
                                   did_you_mean(name, names))
                      : make_error(ErrorCode::InvalidInput,
                                   "[cli] got '{}' after the model, need options",

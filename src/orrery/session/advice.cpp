@@ -206,7 +206,8 @@ report::Advice advice(std::string_view op,
     ++advice.tried;
     const double gain = 1 - time->once.time / now.once.time / neighbour.work;
     const auto at = best.find(neighbour.price);
-    if (gain >= kWorth && (at == best.end() || gain > at->second.gain)) {
+    // The smallest change comes first; a larger one has to be worth more than the model can tell.
+    if (gain >= kWorth && (at == best.end() || gain > at->second.gain + kWorth)) {
       best[neighbour.price] = {
           .change = fmt::format("{}={} instead of {}",
                                 neighbour.key,

@@ -148,7 +148,12 @@ Result<frontend::Decoder> Catalog::model(std::string_view query) const {
     ORR_TRY(const std::string text, read_file(path));
     // A published model's file is called config.json in a folder of the model's name.
     const std::string stem = stem_of(path);
-    return frontend::read_huggingface(text, stem == "config" ? stem_of(folder_of(path)) : stem);
+    const std::string name = stem == "config" ? stem_of(folder_of(path)) : stem;
+    auto model = frontend::read_huggingface(text, name);
+    if (!model.ok()) {
+      return model.error().with_note("in " + path);
+    }
+    return model;
   }
   std::vector<std::string> names;
   for (const std::string& path : paths(places_.model_folders, "models", ".json")) {

@@ -42,9 +42,8 @@ Result<library::Call> parse_call(std::string_view name, std::span<const std::str
       names.emplace_back(each.name);
     }
     return make_error(ErrorCode::NotFound,
-                      "[session.operators] operator: got '{}', need one of {}{}",
+                      "[session.operators] operator: got '{}', need one that `orrery ops` lists{}",
                       name,
-                      join(names, ", "),
                       did_you_mean(name, names));
   }
   ArgumentReader reader(*op, arguments);

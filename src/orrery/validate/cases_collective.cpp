@@ -14,10 +14,11 @@ Result<plan::Estimate> predict_collective_row(const Fields& row, const Setup& se
   library::CollectiveCall call;
   call.op = row.text("op");
   ORR_TRY(call.gpus, row.size("world"));
-  ORR_TRY(call.bytes, row.size("bytes"));
+  ORR_TRY(call.bytes, row.integer("bytes", 1, int64_t{1} << 40));
   const std::string_view mode = row.text("mode");
   if (mode != "graph" && mode != "stream") {
-    return make_error(ErrorCode::InvalidInput, "mode: got '{}', need graph or stream", mode);
+    return make_error(
+        ErrorCode::InvalidInput, "[validate.fields] mode: got '{}', need graph or stream", mode);
   }
   call.stream = mode == "stream";
   return predict(call, setup, {.sets = 1, .fresh = false});

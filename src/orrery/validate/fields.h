@@ -16,6 +16,8 @@ class Fields {
  public:
   Fields(const Table& table, size_t row) : table_(table), row_(table.rows[row]) {}
 
+  const Table& table() const { return table_; }
+
   /// The field's text; empty where the column does not exist.
   std::string_view text(std::string_view column) const;
   /// A whole number in [least, most].

@@ -24,15 +24,40 @@ const TableKind* kind_of(const Table& table) {
   return nullptr;
 }
 
+/// What is wrong with a table of no known kind: the kind that lacks fewest columns, and those.
+Error unknown_kind(const Table& table) {
+  std::vector<std::string> names;
+  std::vector<std::string> lacking;
+  std::string_view nearest;
+  for (const TableKind& kind : table_kinds()) {
+    names.emplace_back(kind.name);
+    std::vector<std::string> lacks;
+    for (const std::string_view column : kind.columns) {
+      if (!table.column(column)) {
+        lacks.emplace_back(column);
+      }
+    }
+    const bool nearer =
+        lacks.size() < kind.columns.size() && (nearest.empty() || lacks.size() < lacking.size());
+    if (nearer) {
+      nearest = kind.name;
+      lacking = std::move(lacks);
+    }
+  }
+  const std::string hint = nearest.empty() ? ""
+                                           : fmt::format("; {} lacks the column{} {}",
+                                                         nearest,
+                                                         lacking.size() == 1 ? "" : "s",
+                                                         join(lacking, ", "));
+  return make_error(ErrorCode::Unsupported,
+                    "[validate.table] columns: got a table of no known kind, need one of {}{}",
+                    join(names, ", "),
+                    hint);
+}
+
 Result<plan::Estimate> predict(const TableKind* kind, const Fields& fields, const Setup& setup) {
   if (kind == nullptr) {
-    std::vector<std::string> names;
-    for (const TableKind& each : table_kinds()) {
-      names.emplace_back(each.name);
-    }
-    return make_error(ErrorCode::Unsupported,
-                      "[validate.table] columns: got a table of no known kind, need one of {}",
-                      join(names, ", "));
+    return unknown_kind(fields.table());
   }
   return kind->predict(fields, setup);
 }
