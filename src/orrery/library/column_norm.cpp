@@ -23,7 +23,7 @@ Profile group_moments(const RowsCall& call,
   const double each = product(call.cols) / groups;
   const double threads = each < 512 ? 32 : 512;
   Profile profile = resident_kernel(
-      "RowwiseMomentsCUDAKernel", "group_norm", chip, static_cast<int64_t>(threads), 27);
+      "RowwiseMomentsCUDAKernel", "group_norm", chip, {static_cast<int64_t>(threads), 27});
   const double elements = std::ceil(each / threads);
   const WarpCounts per = table.counts.of("group_element", call.dtype);
   ProfilePhase phase;
@@ -44,7 +44,7 @@ Profile group_apply(const RowsCall& call, const NormTable& table, const machine:
   const double size = element_size(call.dtype).value();
   const double elements = product(call.rows, call.cols);
   const double each = size >= 4 ? 2 : 4;
-  Profile profile = resident_kernel("elementwise_kernel", "group_norm", chip, 128, 26);
+  Profile profile = resident_kernel("elementwise_kernel", "group_norm", chip, {128, 26});
   const WarpCounts counts = table.counts.of("group_apply", call.dtype);
   ProfilePhase phase;
   phase.name = "elements";
@@ -99,8 +99,7 @@ Profile batch_walk(const RowsCall& call,
                                  : "batch_norm_transform_input_channels_last_kernel",
                       "batch_norm",
                       chip,
-                      static_cast<int64_t>(grid.wide * grid.high),
-                      statistics ? 40 : 32);
+                      {static_cast<int64_t>(grid.wide * grid.high), statistics ? 40 : 32});
   profile.behaviour.streams = 8;
   const char* unit = statistics ? "batch" : "batch_apply";
   const char* row = statistics ? "batch_row" : "batch_apply_row";
@@ -128,7 +127,7 @@ Profile batch_walk(const RowsCall& call,
 
 // Mean, inverse deviation and running statistics: one value a column.
 Profile batch_update(const RowsCall& call, const NormTable& table, const machine::Chip& chip) {
-  Profile profile = resident_kernel("unrolled_elementwise_kernel", "batch_norm", chip, 128, 30);
+  Profile profile = resident_kernel("unrolled_elementwise_kernel", "batch_norm", chip, {128, 30});
   const WarpCounts counts = table.counts.of("batch_update", call.dtype);
   ProfilePhase phase;
   phase.name = "columns";

@@ -235,8 +235,7 @@ Profile step_profile(const Step& step,
   Profile profile = resident_kernel(kernel_name(shape),
                                     "pointwise",
                                     chip,
-                                    geometry.threads,
-                                    wide && !strided ? 40 : geometry.registers);
+                                    {geometry.threads, wide && !strided ? 40 : geometry.registers});
   profile.behaviour.single_pass = true;
   profile.behaviour.relative_error = table.error;
   const bool row = step.counts == "bias" || step.counts == "broadcast";

@@ -61,7 +61,7 @@ Profile vectorized(const RowsCall& call, const NormTable& table, const machine::
   const double row = product(call.cols, size);
   const Walk walk{.cols = product(call.cols)};
   Profile profile = resident_kernel(
-      "vectorized_layer_norm_kernel", "row_norm", chip, 128, layer && size >= 4 ? 39 : 32);
+      "vectorized_layer_norm_kernel", "row_norm", chip, {128, layer && size >= 4 ? 39 : 32});
   const InFlight flight = in_flight(profile, rows, row, chip);
 
   const WarpCounts busy = table.counts.of(name + "_row", call.dtype);
@@ -102,7 +102,8 @@ std::vector<Profile> scalar(const RowsCall& call,
   const double row = product(call.cols, size);
   const double cols = product(call.cols);
   const auto walk = [&](const char* kernel, const char* base, const char* trip, double threads) {
-    Profile profile = resident_kernel(kernel, "row_norm", chip, static_cast<int64_t>(threads), 28);
+    Profile profile =
+        resident_kernel(kernel, "row_norm", chip, {static_cast<int64_t>(threads), 28});
     const double trips = std::ceil(cols / threads);
     const WarpCounts unit = table.counts.of(base, call.dtype);
     const WarpCounts each = table.counts.of(trip, call.dtype);

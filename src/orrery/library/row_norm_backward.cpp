@@ -27,8 +27,7 @@ Profile input_gradient(const RowsCall& call, const NormTable& table, const machi
       vectors ? "layer_norm_grad_input_kernel_vectorized" : "layer_norm_grad_input_kernel",
       "row_norm",
       chip,
-      128,
-      32);
+      {128, 32});
   const InFlight flight = in_flight(profile, rows, 2 * row, chip);
   const WarpCounts trip =
       table.counts.of(vectors ? name + "_backward_trip" : "backward_scalar_trip", call.dtype);
@@ -76,12 +75,11 @@ Profile weight_gradient(const RowsCall& call, const NormTable& table, const mach
   const double rows = product(call.rows);
   const double cols = product(call.cols);
   const std::string name = call.op.starts_with("layer") ? "gamma_beta" : "gamma";
-  Profile profile = resident_kernel("GammaBetaBackwardCUDAKernelTemplate",
-                                    "row_norm",
-                                    chip,
-                                    static_cast<int64_t>(32 * tile.height),
-                                    32,
-                                    tile.height * 264);
+  Profile profile =
+      resident_kernel("GammaBetaBackwardCUDAKernelTemplate",
+                      "row_norm",
+                      chip,
+                      {static_cast<int64_t>(32 * tile.height), 32, tile.height * 264});
   profile.behaviour.streams = static_cast<int64_t>(std::min(4.0, tile.height));
   const double trips = std::ceil(rows / tile.step);
   ProfilePhase walk;

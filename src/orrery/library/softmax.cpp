@@ -47,8 +47,10 @@ Profile warp_kernel(const RowsCall& call,
   // Registers hold the row: 48, 72 and 96 of the three kernels at 32 elements a lane, 24 at least.
   const double held = backward ? 2 * warp.elements + 32 : warp.elements + (divides ? 16 : 40);
   const auto registers = static_cast<int64_t>(std::clamp(held, 24.0, 128.0));
-  Profile profile = resident_kernel(
-      backward ? "softmax_warp_backward" : "softmax_warp_forward", "softmax", chip, 128, registers);
+  Profile profile = resident_kernel(backward ? "softmax_warp_backward" : "softmax_warp_forward",
+                                    "softmax",
+                                    chip,
+                                    {128, registers});
   ProfilePhase phase;
   phase.name = "row";
   phase.work = work_of(table.counts.of(counts, call.dtype) +
@@ -75,6 +77,7 @@ Profile warp_kernel(const RowsCall& call,
 struct BlockRow {
   const char* kernel = "cunn_SoftMaxForwardReg";
   std::string counts = "reg";
+  double chain = 0;
   double threads = 1024;
   double vectors = 0;  // of a thread: elements of Reg, 16 bytes of the others
   double shared = 128;
@@ -127,16 +130,14 @@ BlockRow backward_row(const RowsCall& call, double size) {
 
 Profile block_kernel(const RowsCall& call,
                      const BlockRow& row,
-                     const std::string& counts,
-                     double chain,
                      const SoftmaxTable& table,
                      const machine::Chip& chip) {
   const double size = element_size(call.dtype).value();
-  const bool backward = row.counts == "backward";
+  const bool backward = row.counts.ends_with("backward");
   const double operands = backward ? 2 : 1;
   const double bytes = product(call.cols, size);
   Profile profile = resident_kernel(
-      row.kernel, "softmax", chip, static_cast<int64_t>(row.threads), row.registers, row.shared);
+      row.kernel, "softmax", chip, {static_cast<int64_t>(row.threads), row.registers, row.shared});
   const double resident =
       std::min(static_cast<double>(profile.ctas_per_sm),
                std::ceil(product(call.rows) / static_cast<double>(chip.core.count)));
@@ -144,13 +145,13 @@ Profile block_kernel(const RowsCall& call,
   const bool beyond_l1 = row.reads > 1 && sm_bytes > chip.core.shared_capacity.value();
   ProfilePhase phase;
   phase.name = "row";
-  phase.work = work_of(table.counts.of(counts, call.dtype) +
-                           row.vectors * table.counts.of(counts + "_vector", call.dtype),
+  phase.work = work_of(table.counts.of(row.counts, call.dtype) +
+                           row.vectors * table.counts.of(row.counts + "_vector", call.dtype),
                        row.threads / 32);
   phase.work.l2_read = Bytes(operands * bytes * (beyond_l1 ? row.reads : 1));
   phase.work.l2_write = Bytes(bytes);
   phase.chain.memory = 1;
-  phase.chain.fixed = Cycles(chain);
+  phase.chain.fixed = Cycles(row.chain);
   set_units(profile, {{product(call.rows), {phase}}});
   const double all = product(call.rows) * bytes;
   profile.traffic = streamed(operands * all, all);
@@ -163,6 +164,29 @@ Profile block_kernel(const RowsCall& call,
   return profile;
 }
 
+// softmax_backward_cuda_out first writes gradient * output.
+Profile gradient_times_output(const RowsCall& call,
+                              const SoftmaxTable& table,
+                              const machine::Chip& chip) {
+  const double size = element_size(call.dtype).value();
+  const double bytes = product(call.rows, call.cols, size);
+  Profile profile =
+      resident_kernel("vectorized_elementwise_kernel", "softmax", chip, {128, size < 4 ? 40 : 32});
+  const WarpCounts counts = table.counts.of("product", call.dtype);
+  ProfilePhase phase;
+  phase.name = "elements";
+  phase.work = work_of(counts, 4);
+  phase.work.l2_read = Bytes(2 * 1024 * size);
+  phase.work.l2_write = Bytes(1024 * size);
+  phase.chain.memory = 1;
+  phase.chain.fixed = Cycles(counts.chain);
+  set_units(profile, {{std::ceil(product(call.rows, call.cols) / 1024), {phase}}});
+  profile.traffic = streamed(2 * bytes, bytes);
+  profile.behaviour.single_pass = true;
+  profile.reasons = {"gradient times output first (SoftMax.cu)"};
+  return profile;
+}
+
 std::vector<Profile> backward(const RowsCall& call,
                               bool logarithm,
                               const SoftmaxTable& table,
@@ -170,31 +194,16 @@ std::vector<Profile> backward(const RowsCall& call,
   const double size = element_size(call.dtype).value();
   const std::string log = logarithm ? "log_" : "";
   std::vector<Profile> sequence;
-  Profile last =
-      call.cols <= 1024 && product(call.cols) * size <= 4096
-          ? warp_kernel(call, log + "warp_backward", table, chip)
-          : block_kernel(
-                call, backward_row(call, size), log + "backward", table.backward, table, chip);
+  const bool warps = call.cols <= 1024 && product(call.cols) * size <= 4096;
+  BlockRow row = backward_row(call, size);
+  row.counts = log + "backward";
+  row.chain = table.backward;
+  Profile last = warps ? warp_kernel(call, log + "warp_backward", table, chip)
+                       : block_kernel(call, row, table, chip);
   if (!logarithm) {
-    // softmax_backward_cuda_out first writes gradient * output.
-    const double bytes = product(call.rows, call.cols, size);
-    Profile product_kernel =
-        resident_kernel("vectorized_elementwise_kernel", "softmax", chip, 128, size < 4 ? 40 : 32);
-    const WarpCounts counts = table.counts.of("product", call.dtype);
-    ProfilePhase phase;
-    phase.name = "elements";
-    phase.work = work_of(counts, 4);
-    phase.work.l2_read = Bytes(2 * 1024 * size);
-    phase.work.l2_write = Bytes(1024 * size);
-    phase.chain.memory = 1;
-    phase.chain.fixed = Cycles(counts.chain);
-    set_units(product_kernel, {{std::ceil(product(call.rows, call.cols) / 1024), {phase}}});
-    product_kernel.traffic = streamed(2 * bytes, bytes);
-    product_kernel.behaviour.single_pass = true;
-    product_kernel.reasons = {"gradient times output first (SoftMax.cu)"};
     last.traffic.scratch_read = last.traffic.unique_read;
     last.traffic.recent_read = Bytes(0.0);
-    sequence.push_back(std::move(product_kernel));
+    sequence.push_back(gradient_times_output(call, table, chip));
   }
   sequence.push_back(std::move(last));
   return sequence;
@@ -237,8 +246,10 @@ Profile softmax_forward(const RowsCall& call,
   if (call.cols <= 2048) {
     return warp_kernel(call, log + "warp", table, chip);
   }
-  const BlockRow row = forward_row(call, element_size(call.dtype).value());
-  return block_kernel(call, row, log + row.counts, table.block, table, chip);
+  BlockRow row = forward_row(call, element_size(call.dtype).value());
+  row.counts = log + row.counts;
+  row.chain = table.block;
+  return block_kernel(call, row, table, chip);
 }
 
 SoftmaxTable read_softmax_table(machine::NumberFile& file) {

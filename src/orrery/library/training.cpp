@@ -38,8 +38,7 @@ Profile loss(const RowsCall& call, const Table& table, const machine::Chip& chip
   Profile profile = resident_kernel("nll_loss_forward_reduce_cuda_kernel_2d",
                                     "cross_entropy",
                                     chip,
-                                    static_cast<int64_t>(threads),
-                                    32);
+                                    {static_cast<int64_t>(threads), 32});
   ProfilePhase walk;
   walk.name = "rows";
   walk.trips = std::ceil(rows / threads);
@@ -71,7 +70,7 @@ std::vector<Profile> adamw(const RowsCall& call, const Table& table, const machi
   const double per_chunk = std::min(elements, 65536.0);
   const WarpCounts trip = table.counts.of("adamw_trip", call.dtype);
   const auto launch = [&](double blocks) {
-    Profile profile = resident_kernel("multi_tensor_apply_kernel", "adamw", chip, 512, 61);
+    Profile profile = resident_kernel("multi_tensor_apply_kernel", "adamw", chip, {512, 61});
     ProfilePhase phase;
     phase.name = "chunk";
     phase.trips = std::ceil(per_chunk / 2048);
@@ -90,7 +89,7 @@ std::vector<Profile> adamw(const RowsCall& call, const Table& table, const machi
         "fused, 65,536 elements a block, 320 blocks a launch (MultiTensorApply.cuh)"};
     return profile;
   };
-  Profile step = resident_kernel("multi_tensor_apply_kernel", "adamw", chip, 512, 32);
+  Profile step = resident_kernel("multi_tensor_apply_kernel", "adamw", chip, {512, 32});
   ProfilePhase one_value;
   one_value.name = "step";
   one_value.chain.memory = 1;

@@ -83,14 +83,12 @@ WarpCounts CountTable::of(std::string_view name, DType dtype) const {
 kernel::Profile resident_kernel(std::string_view kernel,
                                 std::string_view family,
                                 const machine::Chip& chip,
-                                int64_t threads,
-                                int64_t registers,
-                                double shared) {
+                                const Block& block) {
   kernel::Profile profile;
   profile.kernel = kernel;
   profile.family = family;
-  profile.threads = threads;
-  profile.ctas_per_sm = occupancy(chip.core, threads, registers, shared);
+  profile.threads = block.threads;
+  profile.ctas_per_sm = occupancy(chip.core, block.threads, block.registers, block.shared);
   profile.behaviour.residents = true;
   return profile;
 }

@@ -52,13 +52,18 @@ class CountTable {
   std::map<std::string, Row, std::less<>> rows_;
 };
 
-/// A kernel of one kind of CTA that waits for its own loads (cost/residents.h): `threads` threads
-/// of `registers` registers, `shared` bytes a CTA. Units and traffic are the caller's.
+/// What a CTA takes of its SM.
+struct Block {
+  int64_t threads = 0;
+  int64_t registers = 0;  // of a thread
+  double shared = 0;      // bytes
+};
+
+/// A kernel of CTAs that wait for their own loads (cost/residents.h). Units and traffic are the
+/// caller's.
 kernel::Profile resident_kernel(std::string_view kernel,
                                 std::string_view family,
                                 const machine::Chip& chip,
-                                int64_t threads,
-                                int64_t registers,
-                                double shared = 0);
+                                const Block& block);
 
 }  // namespace orrery::library
