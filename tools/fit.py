@@ -8,8 +8,9 @@
     tools/fit.py folds gemm    the same fit on 4 of 5 folds, scored on the fifth; writes nothing
 
 A fold holds whole shapes: cases that share all sizes but the batch lie in one fold, so that none is
-fitted on its twin. Attention leaves out whole head layouts, grouped GEMM whole models. The loss is the mean |log(predicted / measured)|, each case capped at 0.5, plus
-a weak pull towards the present values.
+fitted on its twin. Attention leaves out whole head layouts, grouped GEMM whole models. The loss is
+the mean |log(predicted / measured)|, each case capped at 0.5, plus a weak pull towards the present
+values.
 """
 
 from __future__ import annotations
@@ -51,9 +52,7 @@ CONV_DEPTHWISE = (
     "native_output native_tap native_chain plain_tap plain_chain_half plain_chain_single "
     "special_output special_tap special_chain special_chain_tap tiled_output tiled_tap"
 )
-CONV_LAYOUT = (
-    "to_channels_last to_channels_first block_chain pad transform transform_chain"
-)
+CONV_LAYOUT = "to_channels_last to_channels_first block_chain pad transform transform_chain"
 POINTWISE = (
     "copy fill cast_fp32 add mul bias_add broadcast_mul exp relu sigmoid tanh gelu silu clamp "
     "gelu_backward silu_backward quantize_fp8 where"

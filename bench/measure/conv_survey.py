@@ -1,8 +1,9 @@
+# Measures convolutions of nets and of random sizes on a GPU.
+# SPDX-License-Identifier: Apache-2.0
 """conv_survey.csv: latency of 990 convolutions of today's nets and of random sizes in a CUDA graph,
 cold L2; conv_kernels.csv: the kernels of 2,177 (grid, block, registers, shared memory, duration).
 conv_survey.py MEASURING_FOLDER OUT_FOLDER; the first holds common.py (sets_for, time_graph)"""
 
-# SPDX-License-Identifier: Apache-2.0
 import csv
 import json
 import os

@@ -1,8 +1,9 @@
+# Counts instructions and traffic of kernels over rows x cols on a GPU.
+# SPDX-License-Identifier: Apache-2.0
 """counters_rows.csv: hardware counters of every kernel that PyTorch launches for operators over
 rows x cols, cold caches. Starts itself under ncu (Nsight Compute on PATH, counters permitted).
 counters_rows.py [OUT_FOLDER]"""
 
-# SPDX-License-Identifier: Apache-2.0
 import csv
 import os
 import re

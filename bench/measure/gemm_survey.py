@@ -1,9 +1,10 @@
+# Measures products of many shapes on a GPU, with the kernels taken.
+# SPDX-License-Identifier: Apache-2.0
 """gemm_survey.csv: which of its older kernels cuBLAS takes: random fp32, tf32 and odd bf16 / fp16
 shapes (and few rows: gemv), timed as gemm.csv is (shorter window), with kernel names and launch
 geometry. About 50 s.
 HOW=folder of the measured tables' scripts OUT=folder gemm_survey.py [BUDGET_S]"""
 
-# SPDX-License-Identifier: Apache-2.0
 import random
 
 from gemm_types import COLS, budget, survey

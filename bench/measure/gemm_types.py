@@ -1,9 +1,10 @@
+# Measures int8, block-scaled fp8 and 4-bit products on a GPU.
+# SPDX-License-Identifier: Apache-2.0
 """gemm_types.csv: int8, fp8 with 128-blocks and int4 weights through PyTorch's own entry points
 (torch._int_mm, torch._scaled_mm with 1x128 and 128x128 block scales, torch._weight_int4pack_mm),
 timed as gemm.csv is, with kernel names and launch geometry. About 25 s.
 HOW=folder of the measured tables' scripts (common.py) OUT=folder gemm_types.py [BUDGET_S]"""
 
-# SPDX-License-Identifier: Apache-2.0
 import json
 import os
 import sys
@@ -44,13 +45,15 @@ def shapes():
     ]
 
 
-def sets(m, n, k, wbytes, abytes, obytes):
+def sets(m, n, k, sizes):
+    """Copies to rotate among; sizes: bytes of an element of weight, activation and result."""
+    wbytes, abytes, obytes = sizes
     return sets_for(int(n * k * wbytes + m * k * abytes + m * n * obytes))
 
 
 def int8(m, n, k):
     def go():
-        ns = sets(m, n, k, 1, 1, 4)
+        ns = sets(m, n, k, (1, 1, 4))
         a = [torch.randint(-128, 127, (m, k), device="cuda", dtype=torch.int8) for _ in range(ns)]
         b = [torch.randint(-128, 127, (n, k), device="cuda", dtype=torch.int8) for _ in range(ns)]
         return (lambda i: torch._int_mm(a[i], b[i].t())), ns
@@ -67,7 +70,7 @@ def block_scale(n, k):
 
 def fp8_block(m, n, k):
     def go():
-        ns = sets(m, n, k, 1, 1, 2)
+        ns = sets(m, n, k, (1, 1, 2))
         a = [torch.randn(m, k, device="cuda").to(torch.float8_e4m3fn) for _ in range(ns)]
         b = [torch.randn(n, k, device="cuda").to(torch.float8_e4m3fn) for _ in range(ns)]
         kb = -(-k // 128)
@@ -109,7 +112,7 @@ def fp8_block(m, n, k):
 
 def w4a16(m, n, k):
     def go():
-        ns = sets(m, n, k, 0.5, 2, 2)
+        ns = sets(m, n, k, (0.5, 2, 2))
         a = [torch.randn(m, k, device="cuda", dtype=torch.bfloat16) for _ in range(ns)]
         b = [
             torch.ops.aten._convert_weight_to_int4pack(
@@ -181,8 +184,8 @@ def names_and_geometry(part):
     ]
 
 
-def survey(name, cols, cases, budget_s=float("inf"), chunk=40, min_ms=40.0):
-    t0, n = time.time(), 0
+def survey(name, cols, cases, budget_s=float("inf"), min_ms=40.0):
+    t0, n, chunk = time.time(), 0, 40
     f, w = writer(
         name, [*cols, "latency_us", "min_us", "kernel_us", "sm_mhz", "watts", "kernels", "geometry"]
     )

@@ -1,8 +1,9 @@
+# Lists launch geometry of the kernels of measured cases.
+# SPDX-License-Identifier: Apache-2.0
 """geometry_more.csv: grid, block, registers, shared memory and duration of every kernel of one
 call, for the cases of membound2, gemm2, attention2 and conv tables.
 geometry_more.py TABLES_FOLDER OUT_FOLDER"""
 
-# SPDX-License-Identifier: Apache-2.0
 import csv
 import json
 import os
@@ -40,7 +41,8 @@ def gemm2(dtype, m, n, k, layout):
     return lambda: torch.mm(a, b, out=o)
 
 
-def attention2(backend, dtype, b, h, kv, sq, skv, d, causal):
+def attention2(*case):
+    _, dtype, b, h, kv, sq, skv, d, causal = case
     make = lambda heads, seq: torch.randn(b, heads, seq, d, device="cuda", dtype=rows.DT[dtype])
     q, k, v = make(h, sq), make(kv, skv), make(kv, skv)
     aten = torch.ops.aten
@@ -52,7 +54,8 @@ def attention2(backend, dtype, b, h, kv, sq, skv, d, causal):
     return lambda: aten._scaled_dot_product_flash_attention_backward(grad, q, k, v, *saved)
 
 
-def conv(dtype, batch, c, h, w, k, r, s, stride, pad, groups, layout):
+def conv(*case):
+    dtype, batch, c, h, w, k, r, s, stride, pad, groups, layout = case
     form = torch.channels_last if layout == "nhwc" else torch.contiguous_format
     x = torch.randn(batch, c, h, w, device="cuda", dtype=rows.DT[dtype]).to(memory_format=form)
     f = torch.randn(k, c // groups, r, s, device="cuda", dtype=rows.DT[dtype]).to(

@@ -1,8 +1,9 @@
+# Measures operator cases that no constant is fitted on.
+# SPDX-License-Identifier: Apache-2.0
 """Tables of operator cases drawn at random by a fixed seed, measured as the tables that the model
 was fitted on were: none of these rows is for fitting. heldout.py OUT_FOLDER HOW_FOLDER [TABLE ...]
 HOW_FOLDER has the timing protocol: common.py, gemm.py, attention.py, moe.py."""
 
-# SPDX-License-Identifier: Apache-2.0
 import os
 import random
 import sys

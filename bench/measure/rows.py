@@ -1,7 +1,8 @@
+# Builds the operators over rows x cols as PyTorch runs them.
+# SPDX-License-Identifier: Apache-2.0
 """Every operator over rows x cols as PyTorch runs it, as measuring cases: `call` makes its inputs
 and returns what to launch."""
 
-# SPDX-License-Identifier: Apache-2.0
 import torch
 import torch.nn.functional as F
 
@@ -58,8 +59,9 @@ STATEFUL = ["layer_norm_backward", "rms_norm_backward", "adamw"]
 OPERATORS = [*DENSE, *INDEXED, *STATEFUL]
 
 
-def indexed(op, x, y, rows, cols, dtype):
+def indexed(op, x, y):
     """Operators with an index per row."""
+    rows, cols, dtype = *x.shape, x.dtype
     if op == "gather_rows":
         index = torch.randint(0, rows, (rows,), device="cuda")
         return lambda: torch.index_select(x, 0, index)
@@ -102,7 +104,7 @@ def call(op, dtype, rows, cols):
     make = lambda *shape: torch.randn(*shape, device="cuda", dtype=d)
     x, y = make(rows, cols), make(rows, cols)
     if op in INDEXED:
-        return indexed(op, x, y, rows, cols, d)
+        return indexed(op, x, y)
     w, b = make(cols), make(cols)
     if op in STATEFUL:
         return stateful(op, x, y, w, b)

@@ -157,15 +157,19 @@ int64_t masked_steps(const AttentionCall& call, const Launch& launch) {
   return ceil_div(launch.rows, launch.keys) + (launch.even ? 0 : 1);
 }
 
+struct Masks {
+  double steps = 0;     // masked iterations, unrolled
+  bool window = false;  // of a sliding window
+};
+
 // Everything of a tile but its main loop: prologue, masks, epilogue.
 ProfilePhase rest_of_tile(const TileBlocks& tile,
                           const Launch& launch,
                           const FlashTable& table,
-                          double steps,
-                          bool window,
+                          const Masks& masks,
                           const machine::Core& core) {
-  const double further = std::max(0.0, std::min(tile.masked, steps) - 1);
-  const double mask = window ? table.window_mask : table.mask;
+  const double further = std::max(0.0, std::min(tile.masked, masks.steps) - 1);
+  const double mask = masks.window ? table.window_mask : table.mask;
   const auto schedulers = static_cast<double>(core.schedulers);
   const double busy = table.unit +
                       tile.masked * mask * product(launch.rows, launch.keys) / schedulers +
@@ -250,7 +254,7 @@ void set_tiles(Profile& profile,
   for (const auto& group : tiles.groups) {
     kernel::UnitKind kind{
         group.tiles * copies,
-        {wait, block, rest_of_tile(group.mean, launch, table, steps, call.window > 0, core)}};
+        {wait, block, rest_of_tile(group.mean, launch, table, {steps, call.window > 0}, core)}};
     kind.phases[1].trips = group.mean.blocks;
     read += kind.count * group.mean.blocks * block.work.l2_read.value();
     kinds.push_back(std::move(kind));
