@@ -101,7 +101,7 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         ["attention2"],
         "",
     ),
-    "grouped": (keys("pytorch-2", "grouped_gemm", GROUPED), ["grouped_gemm"], ""),
+    "grouped": (keys("cutlass-4", "grouped_gemm", GROUPED), ["grouped_gemm"], ""),
     "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),
     "conv": (
         keys("cudnn-9", "conv.wgmma", CONV_WGMMA)

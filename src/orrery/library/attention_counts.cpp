@@ -3,6 +3,7 @@
 #include "orrery/library/attention_counts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "orrery/library/counts.h"
 
@@ -24,6 +25,20 @@ TileBlocks blocks_of(const Tiling& tiling, int64_t tile) {
   const int64_t blocks = std::max<int64_t>(0, last - first);
   const int64_t masked = tiling.window > 0 ? blocks : std::min(blocks, tiling.masked_steps);
   return {static_cast<double>(blocks), static_cast<double>(masked)};
+}
+
+kernel::UnitKind unit_of(double count,
+                         double blocks,
+                         const kernel::ProfilePhase& wait,
+                         const kernel::ProfilePhase& loop,
+                         kernel::ProfilePhase rest) {
+  kernel::UnitKind kind{count, {wait}};
+  if (blocks > 0) {
+    kind.phases.push_back(loop);
+    kind.phases.back().trips = blocks;
+  }
+  kind.phases.push_back(std::move(rest));
+  return kind;
 }
 
 std::vector<TileGroup> tile_groups(const Tiling& tiling, int64_t most) {

@@ -45,6 +45,14 @@ struct Tiling {
 
 TileBlocks blocks_of(const Tiling& tiling, int64_t tile);
 
+/// A kind of unit of such tiles: before its main loop, the loop (no phase if no key is seen), the
+/// rest.
+kernel::UnitKind unit_of(double count,
+                         double blocks,
+                         const kernel::ProfilePhase& wait,
+                         const kernel::ProfilePhase& loop,
+                         kernel::ProfilePhase rest);
+
 /// All tiles of a head in at most `most` groups.
 std::vector<TileGroup> tile_groups(const Tiling& tiling, int64_t most);
 

@@ -82,10 +82,10 @@ struct AttentionCall {
   bool causal = false;
   DType dtype = DType::BF16;
   std::string backend;
-  int64_t head_dim_v = 0;        // of the values; 0: head_dim
-  int64_t window = 0;            // keys before its own that a query sees; 0: all
-  bool backward = false;         // the gradients of q, k and v instead
-  std::vector<int64_t> lengths;  // packed sequences of these lengths instead of equal ones
+  int64_t head_dim_v = 0;             // of the values; 0: head_dim
+  int64_t window = 0;                 // keys before its own that a query sees; 0: all
+  bool backward = false;              // the gradients of q, k and v instead
+  std::vector<int64_t> lengths = {};  // packed sequences of these lengths instead of equal ones
   bool operator==(const AttentionCall&) const = default;
 };
 

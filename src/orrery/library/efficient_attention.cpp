@@ -105,10 +105,8 @@ std::vector<Profile> efficient(const AttentionCall& call,
   std::vector<kernel::UnitKind> kinds;
   double read = 0;
   for (const auto& group : tile_groups(tiling, 8)) {
-    kernel::UnitKind kind{group.tiles * heads, {wait, block, rest}};
-    kind.phases[1].trips = group.mean.blocks;
-    read += kind.count * group.mean.blocks * block.work.l2_read.value();
-    kinds.push_back(std::move(kind));
+    kinds.push_back(unit_of(group.tiles * heads, group.mean.blocks, wait, block, rest));
+    read += group.tiles * heads * group.mean.blocks * block.work.l2_read.value();
   }
   set_units(profile, std::move(kinds));
   profile.rounds = heads;

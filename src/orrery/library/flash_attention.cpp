@@ -252,12 +252,13 @@ void set_tiles(Profile& profile,
   std::vector<kernel::UnitKind> kinds;
   kinds.reserve(tiles.groups.size());
   for (const auto& group : tiles.groups) {
-    kernel::UnitKind kind{
-        group.tiles * copies,
-        {wait, block, rest_of_tile(group.mean, launch, table, {steps, call.window > 0}, core)}};
-    kind.phases[1].trips = group.mean.blocks;
-    read += kind.count * group.mean.blocks * block.work.l2_read.value();
-    kinds.push_back(std::move(kind));
+    const double count = group.tiles * copies;
+    kinds.push_back(unit_of(count,
+                            group.mean.blocks,
+                            wait,
+                            block,
+                            rest_of_tile(group.mean, launch, table, steps, call.window > 0, core)));
+    read += count * group.mean.blocks * block.work.l2_read.value();
   }
   set_units(profile, std::move(kinds));
   profile.rounds = copies;

@@ -22,6 +22,7 @@ using machine::Unit;
 struct BackwardTable {
   FlashBlock block;
   double alone = 1;
+  double wait = 0;
   double unit = 0;
   double mask = 0;
   double copy_issue = 0;
@@ -134,10 +135,11 @@ Profile gradients(const AttentionCall& call,
     rest.chain.fixed =
         Cycles(table.unit + group.mean.masked * table.mask * product(tile.queries, tile.keys) /
                                 static_cast<double>(chip.core.schedulers));
-    kernel::UnitKind kind{group.tiles * copies, {block, rest}};
-    kind.phases[0].trips = group.mean.blocks;
-    loaded += kind.count * group.mean.blocks;
-    kinds.push_back(std::move(kind));
+    ProfilePhase wait;
+    wait.name = "first operands";
+    wait.chain.fixed = Cycles(table.wait);
+    kinds.push_back(unit_of(group.tiles * copies, group.mean.blocks, wait, block, rest));
+    loaded += group.tiles * copies * group.mean.blocks;
   }
   set_units(profile, std::move(kinds));
   profile.rounds = copies;
@@ -235,6 +237,7 @@ std::unique_ptr<Family> read_flash_backward(NumberFile& file) {
   return std::make_unique<FlashBackward>(
       BackwardTable{.block = read_flash_block(file, "flash"),
                     .alone = one(file, "flash_backward.alone"),
+                    .wait = cycles(file, "flash.wait"),
                     .unit = cycles(file, "flash_backward.unit"),
                     .mask = one(file, "flash.mask"),
                     .copy_issue = one(file, "flash_backward.copy_issue"),
