@@ -253,11 +253,12 @@ void set_tiles(Profile& profile,
   kinds.reserve(tiles.groups.size());
   for (const auto& group : tiles.groups) {
     const double count = group.tiles * copies;
-    kinds.push_back(unit_of(count,
-                            group.mean.blocks,
-                            wait,
-                            block,
-                            rest_of_tile(group.mean, launch, table, steps, call.window > 0, core)));
+    kinds.push_back(
+        unit_of(count,
+                group.mean.blocks,
+                wait,
+                block,
+                rest_of_tile(group.mean, launch, table, {steps, call.window > 0}, core)));
     read += count * group.mean.blocks * block.work.l2_read.value();
   }
   set_units(profile, std::move(kinds));
