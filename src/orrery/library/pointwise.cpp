@@ -283,6 +283,11 @@ class Pointwise final : public Family {
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     const auto& rows = std::get<RowsCall>(call);
+    const bool moves =
+        rows.op == "copy" || rows.op == "fill" || rows.op == "cat" || rows.op == "strided_copy";
+    if (!moves) {
+      ORR_TRY_VOID(floating_point(rows));
+    }
     std::vector<Profile> sequence;
     for (const Step& step : find(rows.op)->steps) {
       sequence.push_back(step_profile(step, rows, table_, chip));

@@ -132,6 +132,14 @@ TEST(Training, OneBlockGathersTheLosses) {
   EXPECT_EQ(threads(16384), 1024);
 }
 
+TEST(Softmax, ComputesInFloatingPointOfTwoOrFourBytes) {
+  const Library library = test::libraries(h200());
+  const RowsCall call{.op = "softmax", .rows = 8, .cols = 8, .dtype = DType::F8E4M3};
+  const auto refused = library.candidates(call, h200().chip);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
+}
+
 // 65,536,000 elements are 1000 chunks: three launches of 320 blocks and one of 40, after the one
 // that counts the step.
 TEST(Training, AdamwTakes320ChunksALaunch) {

@@ -145,6 +145,7 @@ class Norm final : public Family {
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     const auto& rows = std::get<RowsCall>(call);
+    ORR_TRY_VOID(floating_point(rows));
     auto sequence = rows.op == "group_norm"          ? group_norm(rows, table_, chip)
                     : rows.op == "batch_norm"        ? batch_norm(rows, table_, chip)
                     : rows.op.ends_with("_backward") ? layer_norm_backward(rows, table_, chip)

@@ -222,6 +222,7 @@ class Softmax final : public Family {
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     const auto& rows = std::get<RowsCall>(call);
+    ORR_TRY_VOID(floating_point(rows));
     const bool logarithm = rows.op.starts_with("log_");
     auto sequence = rows.op.ends_with("_backward")
                         ? backward(rows, logarithm, table_, chip)

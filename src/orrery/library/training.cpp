@@ -120,6 +120,7 @@ class Training final : public Family {
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     const auto& rows = std::get<RowsCall>(call);
+    ORR_TRY_VOID(floating_point(rows));
     std::vector<Profile> sequence;
     if (rows.op == "adamw") {
       sequence = adamw(rows, table_, chip);

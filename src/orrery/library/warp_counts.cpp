@@ -80,6 +80,16 @@ WarpCounts CountTable::of(std::string_view name, DType dtype) const {
   return element_size(dtype).value() >= 4 ? at->second.wide : at->second.narrow;
 }
 
+Result<void> floating_point(const RowsCall& call) {
+  if (call.dtype == DType::BF16 || call.dtype == DType::F16 || call.dtype == DType::F32) {
+    return {};
+  }
+  return make_error(ErrorCode::Unsupported,
+                    "[library.pytorch] {}: got dtype {}, need bf16, fp16 or fp32",
+                    call.op,
+                    name(call.dtype));
+}
+
 kernel::Profile resident_kernel(std::string_view kernel,
                                 std::string_view family,
                                 const machine::Chip& chip,

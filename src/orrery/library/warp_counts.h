@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include "orrery/base/dtype.h"
+#include "orrery/base/result.h"
 #include "orrery/kernel/profile.h"
+#include "orrery/library/call.h"
 #include "orrery/machine/machine.h"
 #include "orrery/machine/number_file.h"
 
@@ -51,6 +53,9 @@ class CountTable {
 
   std::map<std::string, Row, std::less<>> rows_;
 };
+
+/// Error Unsupported unless the call's elements are of a type that these kernels compute in.
+Result<void> floating_point(const RowsCall& call);
 
 /// What a CTA takes of its SM.
 struct Block {
