@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 
 #include "orrery/library/gemm_types.h"
 #include "orrery/library/library.h"
@@ -87,6 +88,27 @@ TEST(CublasLegacy, TinyFp32ProductsAreCutTooFinely) {
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0][0].units, 3 * 88);
   EXPECT_EQ(candidates(gemm("fp32", 48, 96, 280))[0][0].units, 70);
+}
+
+// Units of the only launch that the library takes.
+int64_t only_units(std::string_view types, int64_t m, int64_t n, int64_t k) {
+  const auto all = candidates(gemm(types, m, n, k));
+  EXPECT_EQ(all.size(), 1U) << types << " " << m << "x" << n << "x" << k;
+  return all.empty() ? 0 : all[0][0].units;
+}
+
+TEST(CublasLegacy, SmallProductsAreCutWhateverItCosts) {
+  EXPECT_EQ(only_units("fp32", 288, 48, 56), 3 * 14) << "128 x 128, 4 of k a slice";
+  EXPECT_EQ(only_units("fp32", 147, 50, 113), 3 * 29) << "64 x 64";
+  EXPECT_EQ(only_units("tf32", 40, 104, 128), 2 * 4) << "32 of k a slice";
+  EXPECT_EQ(only_units("tf32", 16, 128, 448), 2 * 7) << "64 of k a slice";
+  EXPECT_EQ(only_units("bf16", 321, 43, 36), 6 * 5) << "8 of k a slice";
+  EXPECT_EQ(only_units("bf16", 370, 179, 49), 6 * 7) << "128 x 128";
+}
+
+TEST(CublasLegacy, ProductsOfShortKAreNotCutIntoEmptySlices) {
+  EXPECT_GT(candidates(gemm("fp32", 24, 136, 24)).size(), 1U);
+  EXPECT_GT(candidates(gemm("tf32", 344, 88, 32)).size(), 1U);
 }
 
 // A thread of 8 x 4 outputs loads 12 values for 32 FMA: 64 x 64 x 8 on 4 warps is 1024 FMA
