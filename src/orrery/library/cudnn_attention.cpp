@@ -79,10 +79,12 @@ std::vector<Profile> cudnn_prefill(const AttentionCall& call,
 }
 
 // The largest power of two that gives each slot a split: at most 64, at most the blocks of keys,
-// only where fewer than 128 units leave SMs idle and there are at least 1024 keys (66 of 66
-// launches).
-int64_t cudnn_splits(double units, int64_t blocks, int64_t keys, const machine::Chip& chip) {
-  if (units >= 128 || keys < 1024) {
+// only where the units leave half of the SMs idle (64 units of 132 SMs are split, 72 and 80 not)
+// and there are more than four blocks of keys (512 keys are not split, 1024 are): 75 of 75
+// launches.
+int64_t cudnn_splits(double units, int64_t blocks, const machine::Chip& chip) {
+  constexpr int64_t kWhole = 4;
+  if (2 * units > static_cast<double>(chip.core.count) || blocks <= kWhole) {
     return 1;
   }
   const double most = std::min(
@@ -129,7 +131,7 @@ std::vector<Profile> cudnn_decode(const AttentionCall& call,
   const int64_t group = ceil_div(ceil_div(call.heads, call.kv_heads), 16);
   const int64_t keys = small ? 64 : 128;
   const int64_t blocks = ceil_div(call.seq_kv, keys);
-  const int64_t splits = small ? 1 : cudnn_splits(units, blocks, call.seq_kv, chip);
+  const int64_t splits = small ? 1 : cudnn_splits(units, blocks, chip);
   const double halves = call.head_dim > 128 ? 2 : 1;
 
   ProfilePhase block;

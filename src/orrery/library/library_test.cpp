@@ -284,7 +284,10 @@ TEST(Cudnn, SplitsByPowersOfTwo) {
   EXPECT_EQ(all[0][0].ctas, 32 * 8);
   EXPECT_EQ(candidates(attention({16, 32, 8, 1, 2048}, "cudnn"))[0].size(),
             1U);  // 128 units: no split
-  EXPECT_EQ(candidates(attention({1, 32, 8, 1, 1023}, "cudnn"))[0].size(), 1U);
+  EXPECT_EQ(candidates(attention({9, 32, 8, 1, 2250}, "cudnn"))[0].size(),
+            1U);  // 72 units: more than half of the SMs
+  EXPECT_EQ(candidates(attention({1, 32, 8, 1, 512}, "cudnn"))[0].size(), 1U);
+  EXPECT_EQ(candidates(attention({1, 8, 2, 1, 871}, "cudnn"))[0][0].ctas, 4 * 2);
 }
 
 TEST(Cudnn, IsTheDefaultAndPersists) {
