@@ -370,6 +370,13 @@ Candidates grouped(const Problem& problem) {
   return around(conversion.before, tensor_kernels(problem, work), conversion.after);
 }
 
+// One image, channels first, groups of at most 4 channels: a kernel that needs no transposes (3 of
+// 3 launches; 8 images, or 8 channels, are transposed: 14 of 14).
+bool takes_direct(const Problem& problem) {
+  return !problem.channels_last() && problem.call.batch == 1 && problem.c <= 4 &&
+         problem.c == problem.k && problem.call.stride == 1;
+}
+
 class CudnnConv final : public Family {
  public:
   explicit CudnnConv(Table table) : table_(std::move(table)) {}
@@ -383,7 +390,8 @@ class CudnnConv final : public Family {
       return Candidates{{depthwise_kernel(problem)}};
     }
     if (conv.groups > 1) {
-      return grouped(problem);
+      return takes_direct(problem) ? Candidates{{grouped_direct_kernel(problem)}}
+                                   : grouped(problem);
     }
     if (is_cublas(conv)) {
       return Candidates{};

@@ -23,17 +23,13 @@ void set_traffic(Profile& profile, const Problem& problem) {
 }
 
 // conv_depthwise2d_forward_kernel (aten/src/ATen/native/cuda/DepthwiseConv2d.cu): a thread an
-// output, blocks of 1024 threads, 32 registers; r * s taps, each a load, a conversion, a
-// multiply-add and the tests of its place.
-Profile native(const Problem& problem) {
+// output, blocks of 1024 threads, 32 registers; r * s taps of the channels of a group, each a load,
+// a conversion, a multiply-add and the tests of its place.
+Profile an_output_a_thread(const Problem& problem, std::string name) {
   const DepthwiseTable& table = problem.table.depthwise;
   constexpr double kThreads = 1024;
-  const auto taps = static_cast<double>(problem.taps());
-  const bool unrolled = problem.call.r == problem.call.s &&
-                        (problem.call.r == 1 || problem.call.r == 3 || problem.call.r == 5);
-  Profile profile = named(
-      unrolled ? "conv_depthwise2d_forward_kernel" : "conv_depthwise2d_forward_kernel_generic",
-      table.native_error);
+  const double taps = product(problem.taps(), problem.c);
+  Profile profile = named(std::move(name), table.native_error);
   profile.threads = 1024;
   profile.ctas_per_sm = 2;
   ProfilePhase block;
@@ -44,6 +40,15 @@ Profile native(const Problem& problem) {
   block.chain.fixed = Cycles(table.native_chain);
   set_units(profile, {{std::ceil(outputs_of(problem) / kThreads), {block}}});
   set_traffic(profile, problem);
+  return profile;
+}
+
+Profile native(const Problem& problem) {
+  const bool unrolled = problem.call.r == problem.call.s &&
+                        (problem.call.r == 1 || problem.call.r == 3 || problem.call.r == 5);
+  Profile profile = an_output_a_thread(
+      problem,
+      unrolled ? "conv_depthwise2d_forward_kernel" : "conv_depthwise2d_forward_kernel_generic");
   profile.reasons.emplace_back(
       "channels first: PyTorch's own kernel (ATen/native/Convolution.cpp, use_cudnn_depthwise)");
   return profile;
@@ -129,6 +134,12 @@ bool cudnn_takes(const Problem& problem) {
 }
 
 }  // namespace
+
+Profile grouped_direct_kernel(const Problem& problem) {
+  Profile profile = an_output_a_thread(problem, "conv2d_grouped_direct_kernel");
+  profile.reasons.emplace_back("narrow groups of one image: without transposes");
+  return profile;
+}
 
 Profile depthwise_kernel(const Problem& problem) {
   if (!problem.channels_last()) {

@@ -165,6 +165,9 @@ kernel::Profile vector_kernel(const Problem& problem);
 
 /// The depthwise kernel that serves the call.
 kernel::Profile depthwise_kernel(const Problem& problem);
+/// conv2d_grouped_direct_kernel: groups of few channels, channels first, a thread an output as in
+/// PyTorch's depthwise kernel.
+kernel::Profile grouped_direct_kernel(const Problem& problem);
 
 /// A batch of `images` matrices of pixels x channels, transposed to (or from) channels last.
 struct Transpose {

@@ -116,6 +116,20 @@ TEST(Convolution, GroupsOfOddWidthRunOneAfterTheOther) {
   EXPECT_EQ(whole[0].size(), 4U);
 }
 
+TEST(Convolution, NarrowGroupsOfOneImageRunDirectly) {
+  ConvCall call{
+      .batch = 1, .c = 64, .h = 56, .w = 56, .k = 64, .r = 3, .s = 3, .pad = 1, .groups = 32};
+  const auto one = candidates(call);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].size(), 1U);
+  EXPECT_TRUE(begins(one[0][0], "conv2d_grouped_direct_kernel")) << one[0][0].kernel;
+  EXPECT_EQ(one[0][0].units, 196) << "64 x 56 x 56 outputs, 1024 a block";
+  call.batch = 8;
+  for (const auto& sequence : candidates(call)) {
+    EXPECT_GT(sequence.size(), 1U) << "transposed there and back";
+  }
+}
+
 TEST(Convolution, RejectsShapesThatCannotBe) {
   auto large = middle();
   large.r = large.s = 31;
