@@ -123,6 +123,16 @@ std::optional<SmallLaunch> small_odd(const GemmCall& call) {
   return std::nullopt;
 }
 
+// fp32, 16 rows of deep k: two warps on 32 x 128, eight slices whatever the columns (2 of 2
+// launches; k up to 384 is not).
+std::optional<SmallLaunch> deep_fp32(const GemmCall& call) {
+  constexpr int64_t kDeep = 1024;
+  if (call.m > 16 || call.k < kDeep) {
+    return std::nullopt;
+  }
+  return SmallLaunch{.tile_m = 32, .tile_n = 128, .slices = 8, .sum = Slices::ByTile};
+}
+
 std::optional<SmallLaunch> small_launch(const LegacyKernel& kernel, const LegacyProblem& problem) {
   const GemmCall& call = problem.call;
   if (call.batch > 1) {
@@ -130,7 +140,9 @@ std::optional<SmallLaunch> small_launch(const LegacyKernel& kernel, const Legacy
   }
   if (call.input == DType::F32 && call.m >= 16) {
     const int64_t sms = problem.chip.core.count;
-    return call.n <= 96 ? narrow_fp32(call, sms) : wide_fp32(call, sms);
+    return call.n <= 96    ? narrow_fp32(call, sms)
+           : call.n <= 192 ? wide_fp32(call, sms)
+                           : deep_fp32(call);
   }
   if (call.input == DType::TF32 && kernel.engine == Engine::Warp && kernel.access == 16) {
     return small_tf32(call);

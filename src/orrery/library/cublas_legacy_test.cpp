@@ -104,6 +104,7 @@ TEST(CublasLegacy, SmallProductsAreCutWhateverItCosts) {
   EXPECT_EQ(only_units("tf32", 16, 128, 448), 2 * 7) << "64 of k a slice";
   EXPECT_EQ(only_units("bf16", 321, 43, 36), 6 * 5) << "8 of k a slice";
   EXPECT_EQ(only_units("bf16", 370, 179, 49), 6 * 7) << "128 x 128";
+  EXPECT_EQ(only_units("fp32", 16, 849, 5905), 7 * 8) << "32 x 128, eight slices";
 }
 
 TEST(CublasLegacy, ProductsOfShortKAreNotCutIntoEmptySlices) {
