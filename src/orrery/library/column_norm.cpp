@@ -71,13 +71,19 @@ struct ColumnGrid {
   double rows = 0;    // of a thread
 };
 
+// lastPow2: the largest power of two that is no larger.
+double last_power(double value) {
+  return std::exp2(std::floor(std::log2(value)));
+}
+
 ColumnGrid column_grid(const RowsCall& call, bool all_or_one) {
   ColumnGrid grid;
   const double rows = product(call.rows);
-  grid.high = std::exp2(std::floor(std::log2(std::clamp(rows / 16, 1.0, 16.0))));
-  grid.wide = 512 / grid.high;
-  while (grid.wide > 32 && grid.wide / 2 >= product(call.cols)) {
-    grid.wide /= 2;
+  const double power = last_power(product(call.cols));
+  grid.wide = std::min(power, 32.0);
+  grid.high = std::min(last_power(std::ceil(rows / 16)), 512 / grid.wide);
+  if (grid.wide * grid.high < 512) {
+    grid.wide = std::min(power, 512 / grid.high);
   }
   grid.blocks = std::min(128.0, std::ceil(rows / (grid.high * 16)));
   if (all_or_one && grid.blocks < 8) {

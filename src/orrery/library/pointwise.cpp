@@ -89,7 +89,8 @@ const Operator* find(std::string_view name) {
 struct Table {
   CountTable counts;
   Duration dropout_fixed;
-  double tail = 0;  // dependent clocks per element of a thread in a block with a remainder
+  double lone_sector = 0;  // bytes of the port that a sector occupies which comes alone
+  double tail = 0;         // dependent clocks per element of a thread in a block with a remainder
   double error = 0;
 };
 
@@ -272,6 +273,22 @@ std::string reason_of(Shape shape) {
   ORR_UNREACHABLE();
 }
 
+// Rows that are no multiple of 16 bytes (Shape.cu, CatArrayBatchedCopy_alignedK_contig): a thread
+// loads 4 elements at once and stores them one by one, so that a warp's store draws 4 times the
+// sectors of its bytes (counters: 4.4).
+void store_apart(const RowsCall& call, const Table& table, Profile& profile) {
+  constexpr double kEach = 4;
+  const double size = element_size(call.dtype).value();
+  const double elements = 2 * product(call.rows, call.cols);
+  ProfilePhase phase = profile.kinds[0].phases[0];
+  phase.trips = 1;
+  phase.work = work_of(table.counts.of("cat_apart", call.dtype), 4);
+  phase.work.l2_read = Bytes(128 * kEach * size);
+  phase.work.l2_write = Bytes(128 * kEach * size / 32 * kEach * table.lone_sector);
+  set_units(profile, {{std::ceil(elements / (128 * kEach)), {phase}}});
+  profile.kernel = "CatArrayBatchedCopy_alignedK_contig";
+}
+
 class Pointwise final : public Family {
  public:
   explicit Pointwise(Table table) : table_(std::move(table)) {}
@@ -288,10 +305,16 @@ class Pointwise final : public Family {
     if (!moves) {
       ORR_TRY_VOID(floating_point(rows));
     }
+    const auto size = static_cast<int64_t>(element_size(rows.dtype).value());
     std::vector<Profile> sequence;
     for (const Step& step : find(rows.op)->steps) {
       sequence.push_back(step_profile(step, rows, table_, chip));
       sequence.back().reasons = {reason_of(rows.strided ? Shape::Strided : step.shape)};
+      if (step.shape == Shape::Cat && rows.cols * size % 16 != 0) {
+        store_apart(rows, table_, sequence.back());
+        sequence.back().reasons.emplace_back(
+            "rows are no multiple of 16 bytes: stored element by element");
+      }
     }
     return Candidates{std::move(sequence)};
   }
@@ -307,11 +330,12 @@ std::unique_ptr<Family> read_pointwise(machine::NumberFile& file) {
   table.counts = CountTable(
       file,
       "pointwise.counts",
-      {"fill", "copy",    "scale",         "add",          "mul",     "div",       "exp",
-       "relu", "clamp",   "sigmoid",       "tanh",         "gelu",    "gelu_tanh", "silu",
-       "cast", "bias",    "broadcast",     "strided",      "compare", "where",     "to_fp8",
-       "cat",  "dropout", "gelu_backward", "silu_backward"});
+      {"fill", "copy",      "scale",     "add",           "mul",          "div",       "exp",
+       "relu", "clamp",     "sigmoid",   "tanh",          "gelu",         "gelu_tanh", "silu",
+       "cast", "bias",      "broadcast", "strided",       "compare",      "where",     "to_fp8",
+       "cat",  "cat_apart", "dropout",   "gelu_backward", "silu_backward"});
   table.dropout_fixed = duration(file, "pointwise.dropout_fixed");
+  table.lone_sector = file.number("transpose.lone_sector", machine::Unit::Bytes);
   table.tail = cycles(file, "pointwise.tail");
   table.error = error_of(file, "pointwise");
   return std::make_unique<Pointwise>(std::move(table));

@@ -62,6 +62,16 @@ TEST(Pointwise, DropoutHasAtMostEightBlocksAMultiprocessor) {
   EXPECT_EQ(kernels("dropout", 64, 1024)[0].units, 256);
 }
 
+// counters: 1956 blocks an operand of 1000 x 1001, 4.4 times the sectors of the bytes stored.
+TEST(Pointwise, CatOfUnalignedRowsStoresElementByElement) {
+  const auto apart = kernels("cat", 1000, 1001)[0];
+  EXPECT_EQ(apart.kernel, "CatArrayBatchedCopy_alignedK_contig");
+  EXPECT_EQ(apart.units, 2 * 1955 + 1);
+  const kernel::Work& work = apart.kinds[0].phases[0].work;
+  EXPECT_GE(work.l2_write.value(), 4 * work.l2_read.value());
+  EXPECT_EQ(kernels("cat", 1000, 1000)[0].kernel, "CatArrayBatchedCopy_vectorized");
+}
+
 TEST(Norm, RowsNotInFoursTakeTwoKernels) {
   EXPECT_EQ(kernels("layer_norm", 1000, 1000).size(), 1U);
   ASSERT_EQ(kernels("layer_norm", 1000, 1001).size(), 2U);
@@ -101,6 +111,8 @@ TEST(Norm, GroupsAndColumnsAsLaunched) {
   EXPECT_EQ(kernels("batch_norm", 1000, 1001)[0].units, 32);  // too few rows for a hand-over
   EXPECT_EQ(kernels("batch_norm", 1000, 1001)[2].units, 32 * 4);
   EXPECT_EQ(kernels("batch_norm", 65536, 64)[0].units, 2 * 128);
+  EXPECT_EQ(kernels("batch_norm", 60, 22464)[0].units, 176);  // 128 x 4 threads: 60 / 16 is 4
+  EXPECT_EQ(kernels("batch_norm", 24, 304)[0].units, 2);
 }
 
 TEST(Softmax, TheKernelFollowsFromTheColumns) {

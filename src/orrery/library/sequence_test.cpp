@@ -58,6 +58,22 @@ TEST_F(Sequence, SelectsWithSeveralBlocksFromLongRows) {
   EXPECT_EQ(kernels("topk8", 16384, 64, DType::BF16).size(), 2U);
 }
 
+// A thread may take 64 elements, but a row of 497 ends after two.
+TEST_F(Sequence, ManyShortRowsTakeNoMoreTripsThanTheirElements) {
+  const auto short_rows = kernels("topk8", 65453, 497, DType::BF16);
+  ASSERT_EQ(short_rows.size(), 16U);
+  EXPECT_EQ(short_rows[3].ctas, 65453);
+  EXPECT_EQ(short_rows[3].kinds[0].phases[0].trips, 2);
+}
+
+// One thread adds the counts of all warps in each pass of the selection.
+TEST_F(Sequence, SelectionByFewerWarpsIsFaster) {
+  const auto few = kernels("topk8", 184, 184, DType::F32)[0];
+  const auto many = kernels("topk8", 184, 1000, DType::F32)[0];
+  EXPECT_LT(few.kinds[0].phases[0].chain.fixed.value(),
+            many.kinds[0].phases[0].chain.fixed.value());
+}
+
 TEST_F(Sequence, SortsTheIndicesOfALargeEmbeddingBackward) {
   EXPECT_EQ(kernels("embedding_backward", 128, 256, DType::BF16).size(), 2U);
   const auto sorted = kernels("embedding_backward", 4096, 32000, DType::BF16);

@@ -169,6 +169,7 @@ std::unique_ptr<Family> read_sort(NumberFile& file) {
                                           .segment_tile = cycles(file, "sort.segment_tile"),
                                           .segment_unit = cycles(file, "sort.segment_unit"),
                                           .select = cycles(file, "sort.select"),
+                                          .select_warp = cycles(file, "sort.select_warp"),
                                           .select_trip = cycles(file, "sort.select_trip"),
                                           .select_slots = one(file, "sort.select_slots"),
                                           .digit_slots = one(file, "sort.digit_slots"),

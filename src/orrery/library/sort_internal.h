@@ -32,6 +32,7 @@ struct SortTable {
   double segment_unit = 0;
   // top-k
   double select = 0;
+  double select_warp = 0;
   double select_trip = 0;
   double select_slots = 0;
   double digit_slots = 0;

@@ -20,7 +20,8 @@ bool several_blocks(double rows, double cols) {
 }
 
 // sbtopk::gatherTopK: passes of two bits over the row until one candidate is left, then two over it
-// to gather; the number of passes depends on the data, hardly on the type.
+// to gather; the number of passes depends on the data, hardly on the type. In each pass the warps'
+// counts meet in shared memory and one thread adds them up (exclusiveBinaryPrefixScan).
 kernel::Profile one_block(const SortWork& work) {
   const double threads = std::min(1024.0, 32 * std::ceil(work.cols / 32));
   const double trips = std::ceil(work.cols / threads);
@@ -29,7 +30,8 @@ kernel::Profile one_block(const SortWork& work) {
                           .warps = threads / 32,
                           .slots = 600 + work.table.select_slots * trips,
                           .memory = 1,
-                          .fixed = work.table.select + work.table.select_trip * trips},
+                          .fixed = work.table.select + work.table.select_warp * threads / 32 +
+                                   work.table.select_trip * trips},
                          work.chip)};
   launch.moved = {.read = work.keys() * work.size, .write = work.rows * kTaken * (work.size + 8)};
   return profile_of(std::move(launch), work.chip);
@@ -37,7 +39,8 @@ kernel::Profile one_block(const SortWork& work) {
 
 // mbtopk: how a row is cut (get_items_per_thread).
 struct Cut {
-  double items = 4;   // of a thread
+  double items = 4;   // of a thread, at most
+  double trips = 4;   // of a block: items, or fewer where the row ends before
   double blocks = 1;  // of a row
   double all = 1;
 };
@@ -47,6 +50,7 @@ Cut cut_of(const SortWork& work) {
   Cut cut;
   cut.items = std::clamp(std::ceil(work.keys() / slots), 4.0, 64.0);
   cut.blocks = std::ceil(work.cols / (cut.items * 256));
+  cut.trips = std::min(cut.items, std::ceil(work.cols / 256));
   cut.all = cut.blocks * work.rows;
   return cut;
 }
@@ -69,7 +73,7 @@ kernel::Profile digit_counts(const SortWork& work, const Cut& cut, bool first) {
   const double keys = work.keys() * work.size;
   Launch launch = work.launch("mbtopk::computeBlockDigitCounts", cut.all, 256, 20);
   launch.phases = {phase({.name = "count",
-                          .trips = cut.items,
+                          .trips = cut.trips,
                           .warps = 8,
                           .slots = work.table.digit_slots,
                           .l2_read = 256 * work.size,
@@ -91,7 +95,7 @@ kernel::Profile digit_counts(const SortWork& work, const Cut& cut, bool first) {
 kernel::Profile gather(const SortWork& work, const Cut& cut) {
   Launch launch = work.launch("mbtopk::gatherTopK", cut.all, 256);
   launch.phases = {phase({.name = "gather",
-                          .trips = cut.items,
+                          .trips = cut.trips,
                           .warps = 8,
                           .slots = 75,
                           .l2_read = 256 * work.size,
