@@ -132,8 +132,9 @@ struct Geometry {
 };
 
 // fused_dropout_kernel_vec (Dropout.cu): 256 threads, at most 8 blocks a multiprocessor, each
-// thread 4 elements per trip of a grid-stride loop. CatArrayBatchedCopy_vectorized (Shape.cu):
-// 128 threads of 16 bytes per trip, at most 32 blocks a multiprocessor.
+// thread 4 elements per trip of a grid-stride loop, all of them every trip: they meet at its end.
+// CatArrayBatchedCopy_vectorized (Shape.cu): 128 threads of 16 bytes per trip, at most 32 blocks a
+// multiprocessor.
 Geometry geometry_of(Shape shape, double elements, double size, const machine::Chip& chip) {
   const auto sms = static_cast<double>(chip.core.count);
   Geometry geometry;
@@ -153,7 +154,7 @@ Geometry geometry_of(Shape shape, double elements, double size, const machine::C
     case Shape::Dropout:
       geometry = {.threads = 256, .registers = 55, .each = 4};
       geometry.blocks = std::min(8 * sms, std::ceil(elements / 256));
-      geometry.trips = std::max(1.0, elements / (geometry.blocks * 1024));
+      geometry.trips = std::ceil(elements / (geometry.blocks * 1024));
       return geometry;
     case Shape::Cat:
       geometry = {.registers = 18, .each = 16 / size};
@@ -201,6 +202,7 @@ ProfilePhase elements_phase(const Step& step,
   const bool reads = step.reads + step.passed > 0;
   phase.chain.memory = !reads ? 0 : serial ? geometry.each : 1;
   phase.chain.fixed = Cycles(counts.chain);
+  phase.chain.barriers = step.shape == Shape::Dropout ? 1 : 0;  // after each trip
   return phase;
 }
 
@@ -279,13 +281,13 @@ std::string reason_of(Shape shape) {
 void store_apart(const RowsCall& call, const Table& table, Profile& profile) {
   constexpr double kEach = 4;
   const double size = element_size(call.dtype).value();
-  const double elements = 2 * product(call.rows, call.cols);
+  const double elements = product(call.rows, call.cols);  // of each of two operands
   ProfilePhase phase = profile.kinds[0].phases[0];
   phase.trips = 1;
   phase.work = work_of(table.counts.of("cat_apart", call.dtype), 4);
   phase.work.l2_read = Bytes(128 * kEach * size);
   phase.work.l2_write = Bytes(128 * kEach * size / 32 * kEach * table.lone_sector);
-  set_units(profile, {{std::ceil(elements / (128 * kEach)), {phase}}});
+  set_units(profile, {{2 * std::ceil(elements / (128 * kEach)), {phase}}});
   profile.kernel = "CatArrayBatchedCopy_alignedK_contig";
 }
 
