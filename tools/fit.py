@@ -101,6 +101,11 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         ["attention2"],
         "",
     ),
+    "efficient": (
+        keys("cutlass-4", "efficient_attention", "alone step"),
+        ["attention_mla_window"],
+        "efficient",
+    ),
     "grouped": (keys("cutlass-4", "grouped_gemm", GROUPED), ["grouped_gemm"], ""),
     "cudnn": (keys("cudnn-9", "attention", CUDNN), ["attention"], "cudnn"),
     "conv": (

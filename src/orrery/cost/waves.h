@@ -23,12 +23,13 @@ namespace orrery::cost {
 //   all CTAs run at once, two on an SM  the longest pair: CTA i shares its SM with CTA i + SMs;
 //   when
 //                                       the shorter ends the other goes on alone, faster
-//   more                                every slot is taken when the last unit, the longest,
-//   starts;
-//                                       the others then have E[t^2] / 2 E[t] left on average
-//                                       (renewal theory), so the end lies later by the difference.
-//                                       A CTA that only waits (for its first operands) leaves the
-//                                       pipes to its mate.
+//   more                                every slot is taken when a unit of the last round starts,
+//   and
+//                                       the others have E[t^2] / 2 E[t] left on average (renewal
+//                                       theory): what ends last is the longest if it comes last, or
+//                                       the first of the last round if that is the longest. A CTA
+//                                       that only waits (for its first operands) leaves the pipes
+//                                       to its mate.
 
 /// One phase of the launch as the busiest SM sees it.
 struct PhaseTime {

@@ -22,6 +22,7 @@ struct EfficientTable {
   FlashBlock block;
   double wait = 0;
   double unit = 0;
+  double step = 0;  // clocks of the SM for 32 of depth of a product: barriers, predicated loads
   Duration fixed;
   double error = 0;
 };
@@ -38,6 +39,13 @@ Tile tile_of(int64_t head_dim) {
   return head_dim <= 64    ? Tile{64, 64, true}
          : head_dim <= 128 ? Tile{64, 128, true}
                            : Tile{32, 128, false};
+}
+
+// Both products are loops of 32 of depth: the first over the head size, the second over the keys
+// for each slice of values as wide as the block of keys.
+double iterations(const AttentionCall& call, const Tile& tile) {
+  const int64_t slices = ceil_div(value_dim(call), tile.keys);
+  return static_cast<double>(ceil_div(call.head_dim, 32) + slices * ceil_div(tile.keys, 32));
 }
 
 // Warps of 32 x 32: each reads its rows of both operands from shared memory, and everything comes
@@ -67,6 +75,8 @@ ProfilePhase main_loop(const AttentionCall& call,
                           table.block,
                           call.dtype,
                           core);
+  phase.work.issue +=
+      Instructions(static_cast<double>(core.schedulers) * table.step * iterations(call, tile));
   phase.work.l2_read = Bytes(read);
   if (!tile.in_registers) {
     const double sums = product(tile.queries, values, 4);
@@ -153,6 +163,7 @@ std::unique_ptr<Family> read_efficient_attention(NumberFile& file) {
       EfficientTable{.block = read_flash_block(file, "efficient_attention"),
                      .wait = cycles(file, "efficient_attention.wait"),
                      .unit = cycles(file, "efficient_attention.unit"),
+                     .step = cycles(file, "efficient_attention.step"),
                      .fixed = duration(file, "efficient_attention.fixed"),
                      .error = error_of(file, "efficient_attention")});
 }

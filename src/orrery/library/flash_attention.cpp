@@ -25,7 +25,6 @@ struct FlashTable {
   double wait = 0;         // clocks until a CTA's first operands have come
   double unit = 0;         // clocks of the SM for prologue and epilogue
   double mask = 0;         // instructions per score of a masked block
-  double window_mask = 0;  // the same with a window
   double step = 0;         // clocks per further masked block
   double step_uneven = 0;  // the same where lengths are not multiples of the tile
   double overlap = 0;
@@ -157,22 +156,16 @@ int64_t masked_steps(const AttentionCall& call, const Launch& launch) {
   return ceil_div(launch.rows, launch.keys) + (launch.even ? 0 : 1);
 }
 
-struct Masks {
-  double steps = 0;     // masked iterations, unrolled
-  bool window = false;  // of a sliding window
-};
-
 // Everything of a tile but its main loop: prologue, masks, epilogue.
 ProfilePhase rest_of_tile(const TileBlocks& tile,
                           const Launch& launch,
                           const FlashTable& table,
-                          const Masks& masks,
+                          double steps,
                           const machine::Core& core) {
-  const double further = std::max(0.0, std::min(tile.masked, masks.steps) - 1);
-  const double mask = masks.window ? table.window_mask : table.mask;
+  const double further = std::max(0.0, std::min(tile.masked, steps) - 1);
   const auto schedulers = static_cast<double>(core.schedulers);
   const double busy = table.unit +
-                      tile.masked * mask * product(launch.rows, launch.keys) / schedulers +
+                      tile.masked * table.mask * product(launch.rows, launch.keys) / schedulers +
                       further * (launch.even ? table.step : table.step_uneven);
   ProfilePhase phase;
   phase.name = "prologue, masks, epilogue";
@@ -180,12 +173,6 @@ ProfilePhase rest_of_tile(const TileBlocks& tile,
   phase.chain.fixed = Cycles((launch.warps > 4 ? 1 : table.block.alone) * busy);
   return phase;
 }
-
-// Tiles of one head (or of one head and sequence), then those of the next.
-struct Tiles {
-  std::vector<TileGroup> groups;
-  double per_head = 1;  // how often the groups are issued for each head
-};
 
 // The tiles of a split: each takes its share of the blocks that the mask leaves (n_block_min and
 // n_block_max of compute_attn_1rowblock_splitkv).
@@ -211,7 +198,8 @@ std::vector<TileGroup> split_groups(const Tiling& tiling, int64_t splits) {
   return result;
 }
 
-Tiles tiles_of(const AttentionCall& call, const Launch& launch) {
+// Tiles of one head (or of one head of all packed sequences), in issue order; then the next head's.
+std::vector<TileGroup> tiles_of(const AttentionCall& call, const Launch& launch) {
   Tiling tiling{.rows = launch.rows,
                 .keys = launch.keys,
                 .queries = launch.queries,
@@ -220,17 +208,16 @@ Tiles tiles_of(const AttentionCall& call, const Launch& launch) {
                 .window = call.window,
                 .masked_steps = masked_steps(call, launch)};
   if (call.lengths.empty()) {
-    return {launch.splits > 1 ? split_groups(tiling, launch.splits) : tile_groups(tiling, 8),
-            static_cast<double>(call.batch)};
+    return launch.splits > 1 ? split_groups(tiling, launch.splits) : tile_groups(tiling, 8);
   }
   // Packed sequences: the grid is as for the longest, and heads go slowest.
-  Tiles tiles;
+  std::vector<TileGroup> tiles;
   const int64_t most = std::max<int64_t>(1, 16 / static_cast<int64_t>(call.lengths.size()));
   for (const int64_t length : call.lengths) {
     tiling.queries = length;
     tiling.key_count = length;
     const auto groups = tile_groups(tiling, most);
-    tiles.groups.insert(tiles.groups.end(), groups.begin(), groups.end());
+    tiles.insert(tiles.end(), groups.begin(), groups.end());
   }
   return tiles;
 }
@@ -240,7 +227,7 @@ void set_tiles(Profile& profile,
                const Launch& launch,
                const FlashTable& table,
                const machine::Core& core) {
-  const Tiles tiles = tiles_of(call, launch);
+  const std::vector<TileGroup> tiles = tiles_of(call, launch);
   const double copies =
       call.lengths.empty() ? launch.heads : static_cast<double>(call.heads);  // of the groups
   ProfilePhase wait;
@@ -250,15 +237,14 @@ void set_tiles(Profile& profile,
   const auto steps = static_cast<double>(masked_steps(call, launch));
   double read = 0;
   std::vector<kernel::UnitKind> kinds;
-  kinds.reserve(tiles.groups.size());
-  for (const auto& group : tiles.groups) {
+  kinds.reserve(tiles.size());
+  for (const auto& group : tiles) {
     const double count = group.tiles * copies;
-    kinds.push_back(
-        unit_of(count,
-                group.mean.blocks,
-                wait,
-                block,
-                rest_of_tile(group.mean, launch, table, {steps, call.window > 0}, core)));
+    kinds.push_back(unit_of(count,
+                            group.mean.blocks,
+                            wait,
+                            block,
+                            rest_of_tile(group.mean, launch, table, steps, core)));
     read += count * group.mean.blocks * block.work.l2_read.value();
   }
   set_units(profile, std::move(kinds));
@@ -338,7 +324,6 @@ FlashTable read_table(NumberFile& file) {
           .wait = cycles(file, "flash.wait"),
           .unit = cycles(file, "flash.unit"),
           .mask = one(file, "flash.mask"),
-          .window_mask = one(file, "flash.window_mask"),
           .step = cycles(file, "flash.step"),
           .step_uneven = cycles(file, "flash.step_uneven"),
           .overlap = file.number("flash.overlap", Unit::One),

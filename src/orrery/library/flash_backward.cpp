@@ -132,9 +132,9 @@ Profile gradients(const AttentionCall& call,
   for (const auto& group : key_blocks(call, tile)) {
     ProfilePhase rest;
     rest.name = "prologue, masks, epilogue";
-    rest.chain.fixed =
-        Cycles(table.unit + group.mean.masked * table.mask * product(tile.queries, tile.keys) /
-                                static_cast<double>(chip.core.schedulers));
+    rest.chain.fixed = Cycles(table.unit * static_cast<double>(call.head_dim) / 128 +
+                              group.mean.masked * table.mask * product(tile.queries, tile.keys) /
+                                  static_cast<double>(chip.core.schedulers));
     ProfilePhase wait;
     wait.name = "first operands";
     wait.chain.fixed = Cycles(table.wait);
@@ -231,11 +231,18 @@ class FlashBackward final : public Family {
   BackwardTable table_;
 };
 
+// As forward, but a score is worth two: P and dS are both computed, converted and stored.
+FlashBlock backward_block(NumberFile& file) {
+  FlashBlock block = read_flash_block(file, "flash");
+  block.issue_per_score *= 2;
+  return block;
+}
+
 }  // namespace
 
 std::unique_ptr<Family> read_flash_backward(NumberFile& file) {
   return std::make_unique<FlashBackward>(
-      BackwardTable{.block = read_flash_block(file, "flash"),
+      BackwardTable{.block = backward_block(file),
                     .alone = one(file, "flash_backward.alone"),
                     .wait = cycles(file, "flash.wait"),
                     .unit = cycles(file, "flash_backward.unit"),

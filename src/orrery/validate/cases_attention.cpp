@@ -40,6 +40,13 @@ std::string attention_family(const Fields& row) {
   if (backward(backend)) {
     return "flash backward";
   }
+  if (!row.text("window").empty() && row.text("window") != "0") {
+    return std::string(backend) + " window";
+  }
+  const std::string_view values = row.text("head_dim_v");
+  if (row.text("head_dim") == "192" || (!values.empty() && values != row.text("head_dim"))) {
+    return std::string(backend) + " mla";
+  }
   return std::string(backend) + (decode ? " decode" : " prefill");
 }
 
