@@ -11,6 +11,19 @@
 namespace orrery::plan {
 namespace {
 
+// Terms of one name are one term: what launching, DRAM ... take in all kernels together.
+void add_terms(std::vector<Term>& total, const std::vector<Term>& terms) {
+  for (const Term& term : terms) {
+    const auto same = std::find_if(
+        total.begin(), total.end(), [&](const Term& other) { return other.name == term.name; });
+    if (same != total.end()) {
+      same->time += term.time;
+    } else {
+      total.push_back(term);
+    }
+  }
+}
+
 // The time of kernels that run one after the other: times add, and so do the bounds of fully
 // correlated errors.
 Estimate sum(const std::vector<kernel::Profile>& sequence,
@@ -32,7 +45,7 @@ Estimate sum(const std::vector<kernel::Profile>& sequence,
       total.bound = one.bound;
       total.evidence = one.evidence;
     }
-    total.terms.insert(total.terms.end(), one.terms.begin(), one.terms.end());
+    add_terms(total.terms, one.terms);
     total.warnings.insert(total.warnings.end(), one.warnings.begin(), one.warnings.end());
     here.activations = CacheState::Warm;  // the next kernel reads what this one wrote
   }
