@@ -52,9 +52,9 @@ std::optional<int64_t> whole(std::string_view text) {
   return read ? std::optional(value) : std::nullopt;
 }
 
-constexpr std::array<std::string_view, 7> kPadded = {
-    "m", "n", "k", "rows", "cols", "c", "head_dim"};
-constexpr std::array<std::string_view, 3> kDivisible = {"m", "rows", "batch"};
+constexpr std::array<std::string_view, 9> kPadded = {
+    "m", "n", "k", "rows", "cols", "c", "head_dim", "hidden", "inter"};
+constexpr std::array<std::string_view, 4> kDivisible = {"m", "rows", "batch", "tokens"};
 
 bool among(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
