@@ -43,7 +43,7 @@ FLASH = (
 BACKWARD = "alone unit copy_issue overlap"
 GROUPED = "zero_fill pair_fill unit_small unit_large dram_share overlap fixed"
 CUDNN = (
-    "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block decode_share_256 "
+    "issue_per_score pipe_overlap diagonal unit fixed decode_fixed decode_block "
     "decode_share_small reduction_fixed"
 )
 CONV_WGMMA = "fixed step_floor tf32_row partial_rate tile epilogue segment_fixed"
