@@ -87,7 +87,8 @@ std::string text_of(const MoeCall& c) {
 
 std::string text_of(const ConvCall& c) {
   return fmt::format(
-      "conv batch={} c={} h={} w={} k={} r={} s={} stride={} pad={} groups={} layout={} dtype={}",
+      "conv batch={} c={} h={} w={} k={} r={} s={} stride={} pad={}{} groups={} layout={} "
+      "dtype={}",
       c.batch,
       c.c,
       c.h,
@@ -97,6 +98,7 @@ std::string text_of(const ConvCall& c) {
       c.s,
       c.stride,
       c.pad,
+      c.dilation == 1 ? "" : fmt::format(" dilation={}", c.dilation),
       c.groups,
       c.layout == ImageLayout::Nchw ? "nchw" : "nhwc",
       name(c.dtype));

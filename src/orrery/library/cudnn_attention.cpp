@@ -194,11 +194,13 @@ class CudnnAttention final : public Family {
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     const auto& attention = std::get<AttentionCall>(call);
     ORR_TRY_VOID(check_attention(attention, chip));
-    if (attention.head_dim > 256) {
-      return make_error(ErrorCode::Unsupported,
-                        "[library.attention] head_dim: got {}, need at most 256 (cudnn; efficient "
-                        "takes more)",
-                        attention.head_dim);
+    for (const int64_t dim : {attention.head_dim, value_dim(attention)}) {
+      if (dim > 256 || dim % 8 != 0) {
+        return make_error(ErrorCode::Unsupported,
+                          "[library.attention] head_dim: got {}, need a multiple of 8, at most 256 "
+                          "(cudnn; efficient takes more)",
+                          dim);
+      }
     }
     if (!attention.lengths.empty()) {
       return make_error(ErrorCode::Unsupported,

@@ -132,7 +132,8 @@ Result<Problem> problem_of(const ConvCall& call, const Table& table, const machi
   if (problem.p <= 0 || problem.q <= 0 || call.c % call.groups != 0 || call.k % call.groups != 0) {
     return make_error(
         ErrorCode::InvalidInput,
-        "[library.conv] shape: got image {} x {} with pad {}, filter {} x {}, c {}, k "
+        "[library.conv] shape: got image {} x {} with pad {}, filter {} x {} of dilation {}, c {}, "
+        "k "
         "{}, groups {}, need a filter no larger than the padded image and groups that "
         "divide c and k",
         call.h,
@@ -140,6 +141,7 @@ Result<Problem> problem_of(const ConvCall& call, const Table& table, const machi
         call.pad,
         call.r,
         call.s,
+        call.dilation,
         call.c,
         call.k,
         call.groups);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "orrery/library/attention_counts.h"
@@ -65,7 +66,7 @@ ProfilePhase main_loop(const AttentionCall& call,
   phase.ring = 2;
   const double first = warps * 64 * dim;
   const double second =
-      static_cast<double>(tile.queries / 32) * (values / 32) * 64 * static_cast<double>(tile.keys);
+      std::floor(product(tile.queries) / 32) * (values / 32) * 64 * static_cast<double>(tile.keys);
   phase.work = block_work({.rows = static_cast<double>(tile.queries),
                            .keys = static_cast<double>(tile.keys),
                            .tensor = Flops(2 * scores * (dim + values)),
@@ -110,7 +111,7 @@ std::vector<Profile> efficient(const AttentionCall& call,
   profile.kernel = fmt::format(
       "fmha_cutlassF_{}x{}_{}", tile.queries, tile.keys, tile.in_registers ? "rf" : "gmem");
   profile.family = "attention";
-  profile.threads = 32 * tile.queries * tile.keys / (32 * 32);
+  profile.threads = int64_t{32} * tile.queries * tile.keys / (32 * 32);
   profile.ctas_per_sm = 512 / profile.threads;  // kMinBlocksPerSm: 16 warps an SM
   std::vector<kernel::UnitKind> kinds;
   double read = 0;

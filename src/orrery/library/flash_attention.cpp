@@ -188,7 +188,7 @@ std::vector<TileGroup> split_groups(const Tiling& tiling, int64_t splits) {
   std::vector<TileGroup> result;
   const int64_t parts = std::min<int64_t>(splits, 4);
   for (int64_t part = 0; part < parts; ++part) {
-    const double before = share * static_cast<double>(part * splits / parts);
+    const double before = share * std::floor(product(part, splits) / static_cast<double>(parts));
     for (const auto& group : groups) {
       const double blocks = std::clamp(group.mean.blocks - before, 0.0, share);
       const double count = group.tiles * static_cast<double>(splits) / static_cast<double>(parts);

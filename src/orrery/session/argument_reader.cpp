@@ -103,6 +103,15 @@ void ArgumentReader::require(bool holds, std::string message) {
   }
 }
 
+void ArgumentReader::excludes(std::string_view with,
+                              std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (values_.contains(name)) {
+      wrong_.push_back(fmt::format("{}: got it beside {}, need one of the two", name, with));
+    }
+  }
+}
+
 Result<void> ArgumentReader::finish() const {
   if (wrong_.empty()) {
     return {};

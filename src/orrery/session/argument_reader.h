@@ -42,6 +42,9 @@ class ArgumentReader {
   /// A tensor has to stay below 2^48 elements, a thousand times what memories hold.
   void elements(std::string_view what, std::initializer_list<int64_t> extents);
   void require(bool holds, std::string message);
+  /// Beside the key `with` the other names say nothing, or something else: those that were given
+  /// are wrong.
+  void excludes(std::string_view with, std::initializer_list<std::string_view> names);
 
   Result<void> finish() const;
 

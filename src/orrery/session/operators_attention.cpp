@@ -20,6 +20,7 @@ void read_lengths(ArgumentReader& reader, library::AttentionCall& call) {
     call.seq_kv = reader.size("seq_kv");
     return;
   }
+  reader.excludes("lengths", {"batch", "seq_q", "seq_kv"});
   call.lengths = reader.integers("lengths", 1, kMostLength);
   call.batch = std::max<int64_t>(1, static_cast<int64_t>(call.lengths.size()));
   call.seq_q =
@@ -33,6 +34,11 @@ void check(ArgumentReader& reader, const library::AttentionCall& call) {
   reader.require(
       call.heads % call.kv_heads == 0,
       fmt::format("heads: got {} with kv_heads {}, need a multiple", call.heads, call.kv_heads));
+  reader.require(
+      call.causal || call.window == 0,
+      fmt::format("window: got {} with causal=0, need causal=1: a query sees keys before "
+                  "its own",
+                  call.window));
   reader.require(call.backend == "cudnn" || call.backend == "flash" || call.backend == "efficient",
                  fmt::format("backend: got '{}', need cudnn, flash or efficient", call.backend));
 }

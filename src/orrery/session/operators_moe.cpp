@@ -55,6 +55,7 @@ std::vector<int64_t> routed(int64_t tokens, int64_t experts, int64_t topk, doubl
 
 std::vector<int64_t> rows_of(ArgumentReader& reader, int64_t experts, bool given_allowed) {
   if (given_allowed && reader.text("rows_per_expert") != "none") {
+    reader.excludes("rows_per_expert", {"tokens", "topk", "zipf"});
     std::vector<int64_t> rows = reader.integers("rows_per_expert", 0, kMostRows);
     if (rows.size() == 1) {
       rows.assign(static_cast<size_t>(experts), rows.front());

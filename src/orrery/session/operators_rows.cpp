@@ -1,5 +1,7 @@
 // Kernels over rows x cols on the command line.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -15,6 +17,9 @@ library::Call rows_call(ArgumentReader& reader) {
   call.strided = reader.flag("strided");
   call.dtype = reader.dtype();
   reader.elements("rows x cols", {call.rows, call.cols});
+  const int64_t least = call.op == "topk8" ? 8 : call.op == "strided_copy" ? 2 : 1;
+  reader.require(call.cols >= least,
+                 fmt::format("cols: got {}, need at least {}", call.cols, least));
   if (call.op == "cat") {
     call.cols *= 2;  // a call has the sizes of the result
   }

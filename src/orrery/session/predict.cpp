@@ -1,7 +1,9 @@
 // Session: predictions of models and of single calls.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
+#include "orrery/base/quantity_text.h"
 #include "orrery/frontend/decoder.h"
 #include "orrery/passes/runner.h"
 #include "orrery/plan/call_times.h"
@@ -64,6 +66,18 @@ Result<report::Fit> fit_of(const graph::Graph& graph,
   return fit;
 }
 
+/// A kernel whose operands exceed the machine's memory cannot run: its time is what it would be.
+void warn_of_memory(plan::StepTime& time, Bytes capacity) {
+  Bytes most{0.0};
+  for (const kernel::Profile& kernel : time.kernels) {
+    most = std::max(most, kernel.traffic.unique_read + kernel.traffic.unique_write);
+  }
+  if (most > capacity) {
+    time.once.warnings.push_back(fmt::format(
+        "operands and result take {}, the machine has {}", to_text(most), to_text(capacity)));
+  }
+}
+
 }  // namespace
 
 Result<report::ModelPrediction> Session::predict(const ModelRequest& request) const {
@@ -124,6 +138,7 @@ Result<report::CallPrediction> Session::predict(const CallRequest& request) cons
       .setting = setting(opened, conditions.clock),
       .time = std::move(time),
   };
+  warn_of_memory(prediction.time, opened.machine().chip.dram.capacity);
   if (request.advice) {
     prediction.advice = advice(request.op, request.arguments, prediction.time, conditions, times);
   }
