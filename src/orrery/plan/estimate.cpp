@@ -34,9 +34,7 @@ Estimate sum(const std::vector<kernel::Profile>& sequence,
   }
   Estimate total;
   Duration longest = Duration::zero();
-  Conditions here = conditions;
-  for (const auto& profile : sequence) {
-    const Estimate one = estimator.time(profile, here);
+  for (const Estimate& one : each_of(sequence, estimator, conditions)) {
     total.time += one.time;
     total.low += one.low;
     total.high += one.high;
@@ -47,7 +45,6 @@ Estimate sum(const std::vector<kernel::Profile>& sequence,
     }
     add_terms(total.terms, one.terms);
     total.warnings.insert(total.warnings.end(), one.warnings.begin(), one.warnings.end());
-    here.activations = CacheState::Warm;  // the next kernel reads what this one wrote
   }
   return total;
 }
@@ -94,6 +91,19 @@ std::string_view name(Evidence evidence) {
       return "measured";
   }
   ORR_UNREACHABLE();
+}
+
+std::vector<Estimate> each_of(const std::vector<kernel::Profile>& sequence,
+                              const Estimator& estimator,
+                              const Conditions& conditions) {
+  std::vector<Estimate> each;
+  each.reserve(sequence.size());
+  Conditions here = conditions;
+  for (const auto& profile : sequence) {
+    each.push_back(estimator.time(profile, here));
+    here.activations = CacheState::Warm;  // the next kernel reads what this one wrote
+  }
+  return each;
 }
 
 Choice choose(const std::vector<std::vector<kernel::Profile>>& candidates,

@@ -85,6 +85,11 @@ class Estimator {
   virtual const machine::Machine& machine() const = 0;
 };
 
+/// The times of kernels that run one after the other, in order.
+std::vector<Estimate> each_of(const std::vector<kernel::Profile>& sequence,
+                              const Estimator& estimator,
+                              const Conditions& conditions);
+
 /// The fastest of several candidate kernel sequences: its index and the estimate of its sum,
 /// corrected for the bias of a minimum over uncertain predictions (more than one candidate: the
 /// corrected time is what is reported).

@@ -126,6 +126,9 @@ Result<StepTime> time_call(const library::Call& call,
   step.total = step.once.time;
   step.candidates = candidates.size();
   step.kernels = std::move(candidates[choice.index]);
+  if (step.kernels.size() > 1) {
+    step.each = each_of(step.kernels, estimator, conditions);
+  }
   return step;
 }
 

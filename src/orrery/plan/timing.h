@@ -19,6 +19,7 @@ struct StepTime {
   Estimate once;                         // of one run
   Duration total;                        // times as often as it runs
   std::vector<kernel::Profile> kernels;  // the chosen ones, in order
+  std::vector<Estimate> each;            // of the kernels, if they are several
   size_t candidates = 1;                 // among how many they were chosen
 };
 

@@ -40,8 +40,11 @@ void write_estimate(JsonWriter& json, const plan::Estimate& estimate) {
 void write_kernels(JsonWriter& json, const plan::StepTime& step) {
   json.member("candidates", static_cast<int64_t>(step.candidates));
   json.key("kernels").begin_array();
-  for (const kernel::Profile& profile : step.kernels) {
+  for (size_t i = 0; i < step.kernels.size(); ++i) {
+    const kernel::Profile& profile = step.kernels[i];
+    const plan::Estimate& time = step.each.empty() ? step.once : step.each[i];
     json.begin_object();
+    json.member("time_us", time.time).member("bound", name(time.bound));
     json.member("name", profile.kernel).member("family", profile.family);
     json.member("units", profile.units).member("ctas", profile.ctas);
     json.member("threads", profile.threads).member("ctas_per_sm", profile.ctas_per_sm);

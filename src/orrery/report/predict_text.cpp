@@ -41,7 +41,7 @@ std::string speed(double tokens_per_second) {
 }
 
 std::string setting_line(const Setting& setting) {
-  return fmt::format("library  {}: {}\n", setting.library, setting.library_version);
+  return fmt::format("library  {}\n", setting.library_version);
 }
 
 /// A list of warnings, each on a line; nothing if there are none.
@@ -157,6 +157,18 @@ std::string title(const ModelPrediction& prediction) {
                      join(sizes, ", "));
 }
 
+/// What each of several kernels takes.
+std::string each_table(const plan::StepTime& step) {
+  TextTable table({{"kernel"}, {"time", Align::Right}, {"of the time", Align::Right}, {"bound"}});
+  for (size_t i = 0; i < step.each.size(); ++i) {
+    table.add({step.kernels[i].kernel,
+               to_text(step.each[i].time),
+               share(step.each[i].time, step.once.time),
+               std::string(name(step.each[i].bound))});
+  }
+  return table.to_text();
+}
+
 std::string_view cost_of(Price price) {
   switch (price) {
     case Price::Padding:
@@ -173,8 +185,10 @@ std::string_view cost_of(Price price) {
 
 std::string advice_lines(const Advice& advice) {
   if (advice.helps.empty()) {
-    return fmt::format("\nNone of {} small changes of shape, layout or type would gain 2 %.\n",
-                       advice.tried);
+    return advice.tried == 0
+               ? "\nNo small change of shape, layout or type applies.\n"
+               : fmt::format("\nNone of {} small changes of shape, layout or type would help.\n",
+                             advice.tried);
   }
   TextTable table({{"would help"},
                    {"time", Align::Right},
@@ -247,6 +261,9 @@ std::string to_text(const CallPrediction& prediction, Detail detail) {
     TextTable table({{"term"}, {"time", Align::Right}, {"of the time", Align::Right}});
     for (const plan::Term& term : time.once.terms) {
       table.add({term.name, to_text(term.time), share(term.time, time.once.time)});
+    }
+    if (!time.each.empty()) {
+      text += '\n' + each_table(time);
     }
     text += '\n' + table.to_text() + '\n';
     for (const kernel::Profile& profile : time.kernels) {

@@ -45,10 +45,10 @@ struct ModelPrediction {
   plan::PlanTime time;
 };
 
-/// What a change of a call asks of its author.
+/// What a change of a call asks of its author, the cheapest first.
 enum class Price {
-  Padding,   // a size is rounded up; what is too much is cut off
   Layout,    // the same numbers in another order, or by another way
+  Padding,   // a size is rounded up; what is too much is cut off
   Work,      // less at a time; counted per unit of work
   Accuracy,  // a smaller element type
 };
@@ -63,7 +63,7 @@ struct Help {
   std::string kernels;  // that would run then, where they are others
 };
 
-/// What was tried to make a call faster, and the best of each price that helps, best first.
+/// What was tried to make a call faster, and the best of each price that helps, cheapest first.
 struct Advice {
   int64_t tried = 0;
   std::vector<Help> helps;

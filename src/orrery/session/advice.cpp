@@ -178,6 +178,18 @@ std::string kernels_of(const plan::StepTime& time) {
   return join(names, " + ");
 }
 
+/// Least gain that is worth a line. Other sizes are timed with other errors, so it takes more
+/// there.
+double worth(Price price) {
+  return price == Price::Work ? 2.5 * kWorth : kWorth;
+}
+
+/// Neighbours come with the smallest change first: a larger one has to gain what the model can
+/// tell, and a still smaller type is no better advice.
+bool better(Price price, double gain, double before) {
+  return price != Price::Accuracy && gain > before + kWorth;
+}
+
 }  // namespace
 
 report::Advice advice(std::string_view op,
@@ -206,8 +218,8 @@ report::Advice advice(std::string_view op,
     ++advice.tried;
     const double gain = 1 - time->once.time / now.once.time / neighbour.work;
     const auto at = best.find(neighbour.price);
-    // The smallest change comes first; a larger one has to be worth more than the model can tell.
-    if (gain >= kWorth && (at == best.end() || gain > at->second.gain + kWorth)) {
+    if (gain >= worth(neighbour.price) &&
+        (at == best.end() || better(neighbour.price, gain, at->second.gain))) {
       best[neighbour.price] = {
           .change = fmt::format("{}={} instead of {}",
                                 neighbour.key,
@@ -222,9 +234,6 @@ report::Advice advice(std::string_view op,
   for (auto& [price, help] : best) {
     advice.helps.push_back(std::move(help));
   }
-  std::stable_sort(advice.helps.begin(), advice.helps.end(), [](const auto& a, const auto& b) {
-    return a.gain > b.gain;
-  });
   return advice;
 }
 

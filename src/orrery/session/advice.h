@@ -22,11 +22,12 @@ namespace orrery::session {
 //     work       fewer rows at a time, so that the last wave of blocks is full: counted per row
 //     accuracy   a smaller element type
 //
-// A change that is worth at least `kWorth` of the time is reported, the best of each price.
+// A change that is worth at least `kWorth` of the time is reported, the best of each price; of
+// element types the nearest that helps.
 
 inline constexpr double kWorth = 0.02;
 
-/// Tries the neighbours of `op` with `arguments`, whose own time is in `now`. Sorted by gain.
+/// Tries the neighbours of `op` with `arguments`, whose own time is in `now`. The cheapest first.
 report::Advice advice(std::string_view op,
                       std::span<const std::string> arguments,
                       const plan::StepTime& now,
