@@ -134,14 +134,9 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         "rms_norm layer_norm softmax softmax_backward layer_norm_backward cross_entropy adamw",
     ),
     "reduction": (
-        keys("pytorch-2", "reduction", "unit lane_step last partial in_step restart"),
+        keys("pytorch-2", "reduction", "unit last partial in_step restart"),
         ["membound", "membound2"],
         "sum_rows sum_cols sum_all mean_rows mean_cols max_rows var_rows argmax",
-    ),
-    "scan": (
-        keys("pytorch-2", "scan", "chunk"),
-        ["membound"],
-        "cumsum",
     ),
     "transpose": (
         keys("pytorch-2", "transpose", "lone_sector wait"),
@@ -149,14 +144,13 @@ GROUPS: dict[str, tuple[list[str], list[str], str]] = {
         "transpose",
     ),
     "gather": (
-        keys("pytorch-2", "gather", "row few_row few_unit add_dependent add_drain"),
+        keys("pytorch-2", "gather", "row few_row few_unit add_drain"),
         ["membound", "membound2"],
         "gather_rows embedding index_add",
     ),
     "sort": (
         keys("pytorch-2", "sort", "pass_slots pass_item pass_dependent item_slots sweep_item")
-        + keys("pytorch-2", "sort", "select select_trip select_slots digit_slots small_kernel")
-        + ["pytorch-2:sort.rows"],
+        + keys("pytorch-2", "sort", "select select_trip select_slots digit_slots small_kernel"),
         ["membound", "membound2"],
         "sort topk8 embedding_backward",
     ),

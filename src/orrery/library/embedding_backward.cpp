@@ -26,12 +26,14 @@ Kernels zeros(const SortWork& work) {
   launch.phases = {
       phase({.name = "fill", .warps = 4, .slots = 21, .l2_write = 1024 * work.size}, work.chip)};
   launch.moved = {.write = bytes};
+  launch.dram_share = work.table.zeros;
   launch.overlap = work.chip.overlap.streaming;
   return Kernels(parts, profile_of(std::move(launch), work.chip));
 }
 
 // embedding_backward_feature_kernel: a block of 32 x 32 threads owns 32 columns and walks the
-// indices 32 at a time; of equal ones a single warp adds all.
+// indices 32 at a time; of equal ones a single warp adds all, reading the table's row after its
+// gradient.
 kernel::Profile by_features(const SortWork& work) {
   const double gradient = work.keys() * work.size;
   Launch launch = work.launch("embedding_backward_feature_kernel", work.cols / 32, 1024, 27);
@@ -50,9 +52,8 @@ kernel::Profile by_features(const SortWork& work) {
                           .slots = work.table.rows_slots,
                           .l2_read = 1024 * work.size,
                           .l2_write = 1024 * work.size,
-                          .memory = 1,
+                          .memory = 2,
                           .barriers = 2,
-                          .fixed = work.table.rows,
                           .in_step = true},
                          work.chip),
                    phase({.name = "unit", .warps = 32, .slots = 60, .fixed = 300}, work.chip)};

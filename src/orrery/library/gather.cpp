@@ -24,7 +24,6 @@ struct GatherTable {
   double odd = 0;
   double add_slots = 0;
   double add_slots_wide = 0;
-  double add_dependent = 0;
   double add_drain = 0;
   double error = 0;
 };
@@ -150,7 +149,7 @@ Profile index_add(const RowsCall& call, const GatherTable& table, const machine:
                                     .l2_read = 128 * rows.size,
                                     .l2_write = 128 * rows.size,
                                     .memory = 2,
-                                    .instructions = few ? 0 : slots * table.add_dependent,
+                                    .instructions = few ? 0 : slots,
                                     .fixed = few ? table.few_row : 0},
                                    chip),
                              phase({.name = "drain", .fixed = table.add_drain}, chip)},
@@ -204,9 +203,8 @@ std::unique_ptr<Family> read_gather(NumberFile& file) {
                                               .odd = cycles(file, "gather.odd"),
                                               .add_slots = one(file, "gather.add_slots"),
                                               .add_slots_wide = one(file, "gather.add_slots_wide"),
-                                              .add_dependent = one(file, "gather.add_dependent"),
                                               .add_drain = cycles(file, "gather.add_drain"),
-                                              .error = error_of(file, "gather")});
+                                              .error = error_of(file, "reduction")});
 }
 
 }  // namespace orrery::library

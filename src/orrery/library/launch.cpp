@@ -45,6 +45,7 @@ kernel::Profile profile_of(Launch launch, const machine::Chip& chip) {
     profile.traffic.dram_write = Bytes(0.0);
   }
   profile.behaviour.overlap = launch.overlap;
+  profile.behaviour.dram_share = launch.dram_share;
   profile.behaviour.restart = Cycles(launch.restart);
   profile.behaviour.relative_error = launch.error;
   return profile;

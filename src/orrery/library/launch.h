@@ -58,9 +58,10 @@ struct Launch {
   double shared = 0;  // bytes a block
   std::vector<kernel::ProfilePhase> phases = {};
   Moved moved = {};
-  double overlap = 0;  // exponent of core work with memory traffic; 0: the machine's
-  double restart = 0;  // clocks that a later round of blocks takes to start
-  double error = 0;    // half an 80 % interval, relative
+  double overlap = 0;     // exponent of core work with memory traffic; 0: the machine's
+  double restart = 0;     // clocks that a later round of blocks takes to start
+  double dram_share = 1;  // of the machine's achieved rate
+  double error = 0;       // half an 80 % interval, relative
 };
 
 kernel::Profile profile_of(Launch launch, const machine::Chip& chip);

@@ -30,7 +30,6 @@ struct Slots {
 struct ReductionTable {
   std::map<std::string, Slots, std::less<>> slots;  // "sum 2": of values of 2 bytes
   double unit = 0;
-  double lane_step = 0;
   Duration last;
   Duration partial;
   double in_step = 0;
@@ -128,13 +127,17 @@ kernel::ProfilePhase combine_phase(const Work& work,
   const ReductionConfig& config = work.config;
   const double along_x = config.across_x ? log_2(config.block_x) : 0;
   const double lanes = std::min(5.0, along_x);
+  // A shuffle takes as long as an access to shared memory; conversion, addition and the like
+  // follow.
+  const double exchange =
+      chip.launch.shared_latency.value() + 6 * chip.launch.dependent_issue.value();
   const double halvings = along_x - lanes + (config.across_y ? log_2(config.block_y) : 0);
   return phase({.name = "combine",
                 .warps = work.warps(),
                 .slots = slots.unit,
                 .shared = 2 * halvings * work.op.words,
                 .barriers = halvings,
-                .fixed = table.unit + table.lane_step * (lanes + halvings) * work.op.words,
+                .fixed = table.unit + exchange * (lanes + halvings) * work.op.words,
                 .in_step = true},
                chip);
 }
@@ -253,7 +256,6 @@ std::unique_ptr<Family> read_reduction(NumberFile& file) {
   ReductionTable table;
   read_slots(file, table);
   table.unit = cycles(file, "reduction.unit");
-  table.lane_step = cycles(file, "reduction.lane_step");
   table.last = duration(file, "reduction.last");
   table.partial = duration(file, "reduction.partial");
   table.in_step = one(file, "reduction.in_step");

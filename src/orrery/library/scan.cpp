@@ -21,7 +21,6 @@ struct ScanTable {
   double chunk_slots = 0;
   double level_slots = 0;
   double wide_saves = 0;
-  double chunk = 0;
   double tile = 0;
   double look_back = 0;
   double error = 0;
@@ -55,7 +54,7 @@ Profile scan_rows(const RowsCall& call, const ScanTable& table, const machine::C
                                     .memory = 1,
                                     .shared = 2 * levels + 2,
                                     .barriers = levels + 2,
-                                    .fixed = table.chunk,
+                                    .instructions = 7 * levels,  // addresses, conversions, addition
                                     .in_step = true},
                                    chip)},
                   .moved = {.read = bytes, .write = bytes},
@@ -139,10 +138,9 @@ std::unique_ptr<Family> read_scan(NumberFile& file) {
   return std::make_unique<Scan>(ScanTable{.chunk_slots = one(file, "scan.chunk_slots"),
                                           .level_slots = one(file, "scan.level_slots"),
                                           .wide_saves = one(file, "scan.wide_saves"),
-                                          .chunk = cycles(file, "scan.chunk"),
                                           .tile = cycles(file, "scan.tile"),
                                           .look_back = cycles(file, "scan.look_back"),
-                                          .error = error_of(file, "scan")});
+                                          .error = error_of(file, "reduction")});
 }
 
 }  // namespace orrery::library

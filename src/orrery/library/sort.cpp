@@ -174,10 +174,10 @@ std::unique_ptr<Family> read_sort(NumberFile& file) {
                                           .select_slots = one(file, "sort.select_slots"),
                                           .digit_slots = one(file, "sort.digit_slots"),
                                           .small_kernel = cycles(file, "sort.small_kernel"),
+                                          .zeros = one(file, "sort.zeros"),
                                           .rows_slots = one(file, "sort.rows_slots"),
-                                          .rows = cycles(file, "sort.rows"),
                                           .restart = cycles(file, "sort.restart"),
-                                          .error = error_of(file, "sort")});
+                                          .error = error_of(file, "reduction")});
 }
 
 }  // namespace orrery::library

@@ -38,8 +38,8 @@ struct SortTable {
   double digit_slots = 0;
   double small_kernel = 0;
   // embedding_backward
+  double zeros = 1;
   double rows_slots = 0;
-  double rows = 0;
   double restart = 0;
   double error = 0;
 };

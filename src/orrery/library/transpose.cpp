@@ -89,7 +89,7 @@ std::unique_ptr<Family> read_transpose(NumberFile& file) {
                      .slots_wide = one(file, "transpose.slots_wide"),
                      .lone_sector = file.number("transpose.lone_sector", machine::Unit::Bytes),
                      .wait = cycles(file, "transpose.wait"),
-                     .error = error_of(file, "transpose")});
+                     .error = error_of(file, "reduction")});
 }
 
 }  // namespace orrery::library
