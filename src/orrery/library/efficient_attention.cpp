@@ -111,7 +111,7 @@ std::vector<Profile> efficient(const AttentionCall& call,
   profile.kernel = fmt::format(
       "fmha_cutlassF_{}x{}_{}", tile.queries, tile.keys, tile.in_registers ? "rf" : "gmem");
   profile.family = "attention";
-  profile.threads = int64_t{32} * tile.queries * tile.keys / (32 * 32);
+  profile.threads = int64_t{32} * tile.queries * tile.keys / 1024;
   profile.ctas_per_sm = 512 / profile.threads;  // kMinBlocksPerSm: 16 warps an SM
   std::vector<kernel::UnitKind> kinds;
   double read = 0;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
