@@ -57,13 +57,13 @@ kernel::Profile block_sort(const SortWork& work) {
                           .slots = pass,
                           .fixed = pass * work.table.pass_dependent},
                          work.chip),
-                   phase({.name = "load and store",
-                          .warps = warps,
-                          .slots = work.table.item_slots * items,
-                          .l2_read = row,
-                          .l2_write = row,
-                          .memory = 2,
-                          .fixed = 500},
+                   phase(work.counted("items",
+                                      {.name = "load and store",
+                                       .warps = warps,
+                                       .slots = work.table.item_slots * items,
+                                       .l2_read = row,
+                                       .l2_write = row,
+                                       .memory = 2}),
                          work.chip)};
   launch.moved = {.scratch = work.rows * row, .write = work.rows * row, .kept = true};
   return profile_of(std::move(launch), work.chip);

@@ -24,7 +24,8 @@ Kernels zeros(const SortWork& work) {
   }
   Launch launch = work.launch("vectorized_elementwise_kernel", bytes / work.size / 1024, 128, 16);
   launch.phases = {
-      phase({.name = "fill", .warps = 4, .slots = 21, .l2_write = 1024 * work.size}, work.chip)};
+      phase(work.counted("zeros", {.name = "fill", .warps = 4, .l2_write = 1024 * work.size}),
+            work.chip)};
   launch.moved = {.write = bytes};
   launch.dram_share = work.table.zeros;
   launch.overlap = work.chip.overlap.streaming;
@@ -38,14 +39,12 @@ kernel::Profile by_features(const SortWork& work) {
   const double gradient = work.keys() * work.size;
   Launch launch = work.launch("embedding_backward_feature_kernel", work.cols / 32, 1024, 27);
   launch.shared = 8192;
-  launch.phases = {phase({.name = "indices",
-                          .trips = std::ceil(work.rows / 1024),
-                          .warps = 32,
-                          .slots = 20,
-                          .memory = 1,
-                          .barriers = 1,
-                          .fixed = 300},
-                         work.chip),
+  const Step indices{.name = "indices",
+                     .trips = std::ceil(work.rows / 1024),
+                     .warps = 32,
+                     .memory = 1,
+                     .barriers = 1};
+  launch.phases = {phase(work.counted("match", indices), work.chip),
                    phase({.name = "rows",
                           .trips = std::ceil(work.rows / 32),
                           .warps = 32,
@@ -56,7 +55,7 @@ kernel::Profile by_features(const SortWork& work) {
                           .barriers = 2,
                           .in_step = true},
                          work.chip),
-                   phase({.name = "unit", .warps = 32, .slots = 60, .fixed = 300}, work.chip)};
+                   phase(work.counted("rows_unit", {.name = "unit", .warps = 32}), work.chip)};
   launch.moved = {.read = gradient + kIndex * work.rows, .write = gradient, .reread = gradient};
   return profile_of(std::move(launch), work.chip);
 }
@@ -74,19 +73,20 @@ Kernels segments(const SortWork& work) {
   const auto each = [&work](std::string kernel) {
     return over_indices(work,
                         work.launch(std::move(kernel), work.rows / 32, 32, 26),
-                        {.name = "segment", .slots = 40, .fixed = 500});
+                        work.counted("segments", {.name = "segment"}));
   };
   Kernels kernels{work.small("cub::DeviceCompactInitKernel")};
   kernels.push_back(
       over_indices(work,
                    work.launch("cub::DeviceUniqueByKeySweepKernel", work.rows / 4480, 640, 48),
-                   {.name = "unique", .warps = 20, .slots = 500, .fixed = 5000}));
+                   work.counted("unique", {.name = "unique", .warps = 20})));
   kernels.push_back(each("krn_partials_per_segment"));
   kernels.push_back(work.small("cub::DeviceScanInitKernel"));
   kernels.push_back(
       over_indices(work,
                    work.launch("cub::DeviceScanKernel", work.rows / 896, 128, 47),
-                   {.name = "scan", .warps = 4, .slots = 226, .fixed = work.table.small_kernel}));
+                   work.counted("segment_sums",
+                                {.name = "scan", .warps = 4, .fixed = work.table.small_kernel})));
   kernels.push_back(work.small("compute_num_of_partial_segments"));
   kernels.push_back(each("krn_partial_segment_offset"));
   return kernels;
@@ -99,15 +99,14 @@ kernel::Profile sum(const SortWork& work, std::string kernel, double possible, M
   const double threads = std::min(padded, 1024.0);
   const double blocks = std::ceil(possible * padded / threads);
   Launch launch = work.launch(std::move(kernel), blocks, static_cast<int64_t>(threads));
-  launch.phases = {phase({.name = "segment",
-                          .warps = threads / 32,
-                          .slots = 110,
-                          .l2_read = (moved.read + moved.scratch) / blocks,
-                          .l2_write = moved.write / blocks,
-                          .memory = 3},
-                         work.chip)};
+  const Step segment{.name = "segment",
+                     .warps = threads / 32,
+                     .l2_read = (moved.read + moved.scratch) / blocks,
+                     .l2_write = moved.write / blocks,
+                     .memory = 3};
+  launch.phases = {phase(work.counted("partial_sum", segment), work.chip)};
   launch.moved = moved;
-  launch.overlap = 1.5;
+  launch.overlap = work.table.behind;
   launch.restart = work.table.restart;
   return profile_of(std::move(launch), work.chip);
 }

@@ -9,6 +9,7 @@
 
 #include "orrery/library/counts.h"
 #include "orrery/library/launch.h"
+#include "orrery/library/warp_counts.h"
 
 namespace orrery::library {
 namespace {
@@ -17,6 +18,7 @@ using kernel::Profile;
 using machine::NumberFile;
 
 struct GatherTable {
+  CountTable counts;  // issue slots of a warp
   double row = 0;
   double restart = 0;
   double few_row = 0;
@@ -58,8 +60,7 @@ Rows rows_of(const RowsCall& call) {
 // KiB, then their next.
 double drawn_again(const Rows& rows, const RowsCall& call, const machine::Chip& chip) {
   const double swept = product(call.rows) * std::min(rows.row, 4096.0);
-  const double fits = std::pow(swept / chip.l2.effective.value(), 8);
-  return (1 - rows.different) * rows.moved * fits / (1 + fits);
+  return (1 - rows.different) * rows.moved * (1 - machine::resident_share(swept, chip.l2));
 }
 
 // indexSelectSmallIndex: index, then row, one index after the other.
@@ -76,7 +77,7 @@ Profile few_rows(const RowsCall& call, const GatherTable& table, const machine::
        .phases = {phase({.name = "rows",
                          .trips = static_cast<double>(call.rows),
                          .warps = warps,
-                         .slots = 60,
+                         .slots = table.counts.of("few").issue,
                          .l2_read = static_cast<double>(threads) * rows.size,
                          .l2_write = static_cast<double>(threads) * rows.size,
                          .memory = 2,
@@ -107,7 +108,7 @@ Profile gather_rows(const RowsCall& call, const GatherTable& table, const machin
        .threads = static_cast<int64_t>(threads),
        .phases = {phase({.name = "row",
                          .warps = threads / 32,
-                         .slots = whole_vectors ? 59.0 : 550.0,
+                         .slots = table.counts.of(whole_vectors ? "row" : "odd").issue,
                          .l2_read = bytes,
                          .l2_write = bytes,
                          .memory = whole_vectors ? 2.0 : 8.0,
@@ -196,15 +197,17 @@ double different_rows(double draws, double rows) {
 }
 
 std::unique_ptr<Family> read_gather(NumberFile& file) {
-  return std::make_unique<Gather>(GatherTable{.row = cycles(file, "gather.row"),
-                                              .restart = cycles(file, "gather.restart"),
-                                              .few_row = cycles(file, "gather.few_row"),
-                                              .few_unit = cycles(file, "gather.few_unit"),
-                                              .odd = cycles(file, "gather.odd"),
-                                              .add_slots = one(file, "gather.add_slots"),
-                                              .add_slots_wide = one(file, "gather.add_slots_wide"),
-                                              .add_drain = cycles(file, "gather.add_drain"),
-                                              .error = error_of(file, "reduction")});
+  return std::make_unique<Gather>(
+      GatherTable{.counts = CountTable(file, "gather.counts", {"few", "row", "odd"}),
+                  .row = cycles(file, "gather.row"),
+                  .restart = cycles(file, "gather.restart"),
+                  .few_row = cycles(file, "gather.few_row"),
+                  .few_unit = cycles(file, "gather.few_unit"),
+                  .odd = cycles(file, "gather.odd"),
+                  .add_slots = one(file, "gather.add_slots"),
+                  .add_slots_wide = one(file, "gather.add_slots_wide"),
+                  .add_drain = cycles(file, "gather.add_drain"),
+                  .error = error_of(file, "reduction")});
 }
 
 }  // namespace orrery::library

@@ -44,21 +44,21 @@ kernel::Profile histogram(const SortWork& work, const RadixSort& sort, double di
              .warps = 4,
              .slots = work.table.count_digit * (1 + digits),
              .l2_read = 128 * sort.key,
-             .memory = 0.25},
+             .memory = work.table.count_access},
             work.chip),
-      phase({.name = "unit", .warps = 4, .slots = 290, .fixed = 1500}, work.chip)};
+      phase(work.counted("histogram", {.name = "unit", .warps = 4}), work.chip)};
   launch.moved = {.read = sort.fresh ? keys : 0,
                   .scratch = sort.fresh ? 0 : keys,
                   .write = 1024 * digits,
                   .kept = true};
-  launch.overlap = 2;
+  launch.overlap = work.table.beside;
   return profile_of(std::move(launch), work.chip);
 }
 
 kernel::Profile exclusive_sum(const SortWork& work, double digits) {
   Launch launch = work.launch("cub::DeviceRadixSortExclusiveSumKernel", digits, 256);
   launch.phases = {
-      phase({.name = "scan", .warps = 8, .slots = 60, .barriers = 3, .fixed = 200}, work.chip)};
+      phase(work.counted("digits", {.name = "scan", .warps = 8, .barriers = 3}), work.chip)};
   launch.moved = {.scratch = 1024 * digits, .write = 1024 * digits, .kept = true};
   return profile_of(std::move(launch), work.chip);
 }
@@ -80,7 +80,7 @@ kernel::Profile sweep(const SortWork& work, const RadixSort& sort) {
                           .fixed = work.table.sweep},
                          work.chip)};
   launch.moved = {.scratch = sort.keys * bytes, .write = sort.keys * bytes, .kept = true};
-  launch.overlap = 1.5;
+  launch.overlap = work.table.behind;
   return profile_of(std::move(launch), work.chip);
 }
 
@@ -111,18 +111,17 @@ Kernels segmented_sort(const SortWork& work) {
     Launch launch = work.launch(
         "cub::DeviceSegmentedRadixSortKernel", work.rows, narrow ? 192 : 384, narrow ? 168 : 65);
     launch.shared = narrow ? 29184 : 26176;
-    launch.phases = {phase({.name = "1024 keys",
-                            .trips = std::ceil(work.cols / 1024),
-                            .warps = narrow ? 6.0 : 12.0,
-                            .slots = narrow ? 447.0 : 307.0,
-                            .l2_read = 1024 * (2 * work.size + 8),
-                            .l2_write = 1024 * (work.size + 8),
-                            .memory = 2,
-                            .fixed = work.table.segment_tile},
-                           work.chip),
+    const Step tile{.name = "1024 keys",
+                    .trips = std::ceil(work.cols / 1024),
+                    .warps = narrow ? 6.0 : 12.0,
+                    .l2_read = 1024 * (2 * work.size + 8),
+                    .l2_write = 1024 * (work.size + 8),
+                    .memory = 2,
+                    .fixed = work.table.segment_tile};
+    launch.phases = {phase(work.counted(narrow ? "segment_last" : "segment", tile), work.chip),
                      phase({.name = "unit", .fixed = work.table.segment_unit}, work.chip)};
     launch.moved = {.scratch = bytes, .write = bytes, .kept = true};
-    launch.overlap = 1.5;
+    launch.overlap = work.table.behind;
     kernels.push_back(profile_of(std::move(launch), work.chip));
   }
   return kernels;

@@ -10,6 +10,7 @@
 
 #include "orrery/library/counts.h"
 #include "orrery/library/launch.h"
+#include "orrery/library/warp_counts.h"
 
 namespace orrery::library {
 namespace {
@@ -18,6 +19,7 @@ using kernel::Profile;
 using machine::NumberFile;
 
 struct ScanTable {
+  CountTable counts;  // issue slots of a warp
   double chunk_slots = 0;
   double level_slots = 0;
   double wide_saves = 0;
@@ -80,23 +82,24 @@ std::vector<Profile> scan_row(const RowsCall& call,
   const double blocks = std::max(1.0, bytes / (tile * size));
   const double look_back = blocks > 1 ? table.look_back * (size < 4 ? 2 : 1) : 0;
   const Launch like{.kernel = "", .family = "scan", .error = table.error};
-  Profile profile = profile_of({.kernel = "cub::DeviceScanKernel",
-                                .family = "scan",
-                                .blocks = blocks,
-                                .threads = 128,
-                                .registers = size < 4 ? 80 : 48,
-                                .shared = 7696,
-                                .phases = {phase({.name = "tile",
-                                                  .warps = 4,
-                                                  .slots = size < 4 ? 600.0 : 400.0,
-                                                  .l2_read = tile * size,
-                                                  .l2_write = tile * size,
-                                                  .memory = 1,
-                                                  .fixed = table.tile + look_back},
-                                                 chip)},
-                                .moved = {.read = bytes, .write = bytes},
-                                .error = table.error},
-                               chip);
+  Profile profile =
+      profile_of({.kernel = "cub::DeviceScanKernel",
+                  .family = "scan",
+                  .blocks = blocks,
+                  .threads = 128,
+                  .registers = size < 4 ? 80 : 48,
+                  .shared = 7696,
+                  .phases = {phase({.name = "tile",
+                                    .warps = 4,
+                                    .slots = table.counts.of("device", call.dtype).issue,
+                                    .l2_read = tile * size,
+                                    .l2_write = tile * size,
+                                    .memory = 1,
+                                    .fixed = table.tile + look_back},
+                                   chip)},
+                  .moved = {.read = bytes, .write = bytes},
+                  .error = table.error},
+                 chip);
   profile.reasons.emplace_back("ScanUtils.cuh, scan_dim: a single row is cub::DeviceScan's");
   return {small_node("cub::DeviceScanInitKernel", like, chip), std::move(profile)};
 }
@@ -135,7 +138,8 @@ int64_t log_threads_x(int64_t rows, int64_t row_size) {
 }
 
 std::unique_ptr<Family> read_scan(NumberFile& file) {
-  return std::make_unique<Scan>(ScanTable{.chunk_slots = one(file, "scan.chunk_slots"),
+  return std::make_unique<Scan>(ScanTable{.counts = CountTable(file, "scan.counts", {"device"}),
+                                          .chunk_slots = one(file, "scan.chunk_slots"),
                                           .level_slots = one(file, "scan.level_slots"),
                                           .wide_saves = one(file, "scan.wide_saves"),
                                           .tile = cycles(file, "scan.tile"),

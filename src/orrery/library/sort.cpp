@@ -20,7 +20,7 @@ constexpr double kIndex = 8;  // bytes
 kernel::Profile expand_indices(const SortWork& work) {
   Launch launch = work.launch("elementwise_kernel<128, 2>", work.keys() / 256, 128, 18);
   launch.phases = {
-      phase({.name = "copy", .warps = 4, .slots = 90, .l2_write = 2048, .memory = 1, .fixed = 300},
+      phase(work.counted("expand", {.name = "copy", .warps = 4, .l2_write = 2048, .memory = 1}),
             work.chip)};
   launch.moved = {.scratch = kIndex * work.cols, .write = kIndex * work.keys(), .kept = true};
   launch.overlap = work.chip.overlap.streaming;
@@ -31,25 +31,23 @@ kernel::Profile expand_indices(const SortWork& work) {
 kernel::Profile fill_indices(const SortWork& work) {
   Launch launch = work.launch("fill_reverse_indices_kernel", work.keys() / 1024, 1024, 26);
   launch.phases = {
-      phase({.name = "fill", .warps = 32, .slots = 60, .l2_write = 8192, .fixed = 100}, work.chip)};
+      phase(work.counted("indices", {.name = "fill", .warps = 32, .l2_write = 8192}), work.chip)};
   launch.moved = {.write = kIndex * work.keys(), .kept = true};
-  launch.overlap = 2;
+  launch.overlap = work.table.beside;
   return profile_of(std::move(launch), work.chip);
 }
 
 kernel::Profile postprocess(const SortWork& work) {
   const double bytes = work.keys() * (kIndex + work.size);
   Launch launch = work.launch("sort_postprocess_kernel", work.keys() / 512, 512, 28);
-  launch.phases = {phase({.name = "gather",
-                          .warps = 16,
-                          .slots = 100,
-                          .l2_read = 512 * (kIndex + work.chip.l2.sector.value()),
-                          .l2_write = 512 * (kIndex + work.size),
-                          .memory = 2,
-                          .fixed = 200},
-                         work.chip)};
+  const Step step{.name = "gather",
+                  .warps = 16,
+                  .l2_read = 512 * (kIndex + work.chip.l2.sector.value()),
+                  .l2_write = 512 * (kIndex + work.size),
+                  .memory = 2};
+  launch.phases = {phase(work.counted("postprocess", step), work.chip)};
   launch.moved = {.scratch = bytes, .write = bytes, .kept = true};
-  launch.overlap = 2;
+  launch.overlap = work.table.beside;
   return profile_of(std::move(launch), work.chip);
 }
 
@@ -147,6 +145,13 @@ SortWork work_of(const RowsCall& call, const SortTable& table, const machine::Ch
           .size = element_size(call.dtype).value()};
 }
 
+Step SortWork::counted(std::string_view name, Step step) const {
+  const WarpCounts counts = table.counts.of(name);
+  step.slots += counts.issue;
+  step.fixed += counts.chain;
+  return step;
+}
+
 void append(Kernels& to, Kernels more) {
   to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
@@ -157,7 +162,18 @@ Kernels sort_rows(const SortWork& work) {
 }
 
 std::unique_ptr<Family> read_sort(NumberFile& file) {
-  return std::make_unique<Sort>(SortTable{.pass_slots = one(file, "sort.pass_slots"),
+  const std::initializer_list<std::string_view> needed = {
+      "expand",      "indices",      "postprocess", "items",  "histogram",    "digits",
+      "segment",     "segment_last", "select",      "write",  "gather",       "gather_start",
+      "scan_by_key", "sum",          "sum_blocks",  "within", "kth",          "zeros",
+      "match",       "rows_unit",    "segments",    "unique", "segment_sums", "partial_sum"};
+  return std::make_unique<Sort>(SortTable{.counts = CountTable(file, "sort.counts", needed),
+                                          .behind = one(file, "sort.behind"),
+                                          .beside = one(file, "sort.beside"),
+                                          .count_access = one(file, "sort.count_access"),
+                                          .gather_access = one(file, "sort.gather_access"),
+                                          .sum_access = one(file, "sort.sum_access"),
+                                          .pass_slots = one(file, "sort.pass_slots"),
                                           .pass_item = one(file, "sort.pass_item"),
                                           .pass_dependent = one(file, "sort.pass_dependent"),
                                           .item_slots = one(file, "sort.item_slots"),

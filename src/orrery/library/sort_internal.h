@@ -8,6 +8,7 @@
 #include "orrery/kernel/profile.h"
 #include "orrery/library/call.h"
 #include "orrery/library/launch.h"
+#include "orrery/library/warp_counts.h"
 #include "orrery/machine/machine.h"
 
 namespace orrery::library {
@@ -15,6 +16,12 @@ namespace orrery::library {
 // Chains marked (duration) in the library file are read from the duration of one such kernel alone
 // on the chip; slots and grids from counters and launch geometry.
 struct SortTable {
+  CountTable counts;         // of a warp: issue slots, and clocks beside its accesses (chain)
+  double behind = 1;         // exponent: moving keys with memory traffic, one block behind another
+  double beside = 1;         // the same of kernels that stream
+  double count_access = 1;   // dependent accesses of a trip that counts digits: loads run ahead
+  double gather_access = 1;  // the same that gathers
+  double sum_access = 1;     // of 4 blocks whose counts are added
   // radixSortKVInPlace, a block a row.
   double pass_slots = 0;      // of a warp and pass
   double pass_item = 0;       // further ones of each item of a thread
@@ -53,6 +60,9 @@ struct SortWork {
   double size = 2;  // bytes of a key
 
   double keys() const { return rows * cols; }
+
+  /// `step` with the counts of `name` in the library file.
+  Step counted(std::string_view name, Step step) const;
 
   /// A launch of this family, to be filled in.
   Launch launch(std::string kernel, double blocks, int64_t threads, int64_t registers = 32) const;

@@ -26,13 +26,13 @@ kernel::Profile one_block(const SortWork& work) {
   const double threads = std::min(1024.0, 32 * std::ceil(work.cols / 32));
   const double trips = std::ceil(work.cols / threads);
   Launch launch = work.launch("sbtopk::gatherTopK", work.rows, static_cast<int64_t>(threads));
-  launch.phases = {phase({.name = "select",
-                          .warps = threads / 32,
-                          .slots = 600 + work.table.select_slots * trips,
-                          .memory = 1,
-                          .fixed = work.table.select + work.table.select_warp * threads / 32 +
-                                   work.table.select_trip * trips},
-                         work.chip)};
+  const Step select{.name = "select",
+                    .warps = threads / 32,
+                    .slots = work.table.select_slots * trips,
+                    .memory = 1,
+                    .fixed = work.table.select + work.table.select_warp * threads / 32 +
+                             work.table.select_trip * trips};
+  launch.phases = {phase(work.counted("select", select), work.chip)};
   launch.moved = {.read = work.keys() * work.size, .write = work.rows * kTaken * (work.size + 8)};
   return profile_of(std::move(launch), work.chip);
 }
@@ -77,48 +77,56 @@ kernel::Profile digit_counts(const SortWork& work, const Cut& cut, bool first) {
                           .warps = 8,
                           .slots = work.table.digit_slots,
                           .l2_read = 256 * work.size,
-                          .memory = 0.25},
+                          .memory = work.table.count_access},
                          work.chip),
-                   phase({.name = "write",
-                          .warps = 8,
-                          .slots = 80,
-                          .memory = 2,
-                          .barriers = 2,
-                          .fixed = work.table.small_kernel},
+                   phase(work.counted("write",
+                                      {.name = "write",
+                                       .warps = 8,
+                                       .memory = 2,
+                                       .barriers = 2,
+                                       .fixed = work.table.small_kernel}),
                          work.chip)};
   launch.moved = {
       .read = first ? keys : 0, .scratch = first ? 0 : keys, .write = 512 * cut.all, .kept = true};
-  launch.overlap = 2;
+  launch.overlap = work.table.beside;
   return profile_of(std::move(launch), work.chip);
 }
 
 kernel::Profile gather(const SortWork& work, const Cut& cut) {
   Launch launch = work.launch("mbtopk::gatherTopK", cut.all, 256);
-  launch.phases = {phase({.name = "gather",
-                          .trips = cut.trips,
-                          .warps = 8,
-                          .slots = 75,
-                          .l2_read = 256 * work.size,
-                          .memory = 0.5,
-                          .shared = 6,
-                          .barriers = 2},
-                         work.chip),
-                   phase({.name = "start", .warps = 8, .slots = 60, .memory = 2}, work.chip)};
+  const Step trip{.name = "gather",
+                  .trips = cut.trips,
+                  .warps = 8,
+                  .l2_read = 256 * work.size,
+                  .memory = work.table.gather_access,
+                  .shared = 6,
+                  .barriers = 2};
+  const Step start{.name = "start", .warps = 8, .memory = 2};
+  launch.phases = {phase(work.counted("gather", trip), work.chip),
+                   phase(work.counted("gather_start", start), work.chip)};
   launch.moved = {.scratch = work.keys() * work.size,
                   .write = work.rows * kTaken * (work.size + 8),
                   .kept = true};
-  launch.overlap = 2;
+  launch.overlap = work.table.beside;
   return profile_of(std::move(launch), work.chip);
 }
 
 kernel::Profile scan_by_key(const SortWork& work, const Cut& cut) {
   Launch launch = work.launch("cub::DeviceScanByKeyKernel", cut.all / 2880, 288, 55);
   launch.shared = 16144;
-  launch.phases = {phase(
-      {.name = "scan", .warps = 9, .slots = 640, .memory = 2, .fixed = 2 * work.table.small_kernel},
-      work.chip)};
+  const Step scan{.name = "scan", .warps = 9, .memory = 2, .fixed = 2 * work.table.small_kernel};
+  launch.phases = {phase(work.counted("scan_by_key", scan), work.chip)};
   launch.moved = {.scratch = 4 * cut.all, .write = 4 * cut.all, .kept = true};
   return profile_of(std::move(launch), work.chip);
+}
+
+// A row's blocks' counts of one digit, four at a time.
+Step digit_sum(const SortWork& work, double fours) {
+  return work.counted("sum",
+                      {.name = "sum",
+                       .slots = fours * work.table.counts.of("sum_blocks").issue,
+                       .memory = 1 + work.table.sum_access * fours,
+                       .barriers = 4});
 }
 
 // Per digit of 8 bits: count in each block, sum over a row's blocks, count what is within.
@@ -129,21 +137,18 @@ Kernels multi_block(const SortWork& work) {
     kernels.push_back(digit_counts(work, cut, digit == 0));
     kernels.push_back(bookkeeping(work,
                                   work.launch("mbtopk::computeDigitCumSum", work.rows, 256),
-                                  {.name = "sum",
-                                   .slots = 50 + 15 * std::ceil(cut.blocks / 4),
-                                   .memory = 1 + 0.6 * std::ceil(cut.blocks / 4),
-                                   .barriers = 4},
+                                  digit_sum(work, std::ceil(cut.blocks / 4)),
                                   {.scratch = 512 * cut.all, .write = 1024 * work.rows}));
     kernels.push_back(
         bookkeeping(work,
                     work.launch("mbtopk::computeBlockwiseWithinKCounts", cut.all, 256),
-                    {.name = "within", .slots = 105, .memory = 3, .barriers = 3},
+                    work.counted("within", {.name = "within", .memory = 3, .barriers = 3}),
                     {.scratch = 512 * cut.all, .write = 4 * cut.all}));
   }
   kernels.push_back(
       bookkeeping(work,
                   work.launch("mbtopk::computeBlockwiseKthCounts", cut.all / 256, 256),
-                  {.name = "kth", .slots = 60, .memory = 2},
+                  work.counted("kth", {.name = "kth", .memory = 2}),
                   {.scratch = 4 * cut.all, .write = 4 * cut.all}));
   for (int64_t scan = 0; scan < 2; ++scan) {
     kernels.push_back(work.small("cub::DeviceScanByKeyInitKernel"));

@@ -40,8 +40,9 @@ class CountTable {
              std::string_view key,
              std::initializer_list<std::string_view> needed);
 
-  /// Zero for a name that is not there: ask only for what was needed, or after `has`.
-  WarpCounts of(std::string_view name, DType dtype) const;
+  /// Zero for a name that is not there: ask only for what was needed, or after `has`. The type does
+  /// not matter where the list has no bars.
+  WarpCounts of(std::string_view name, DType dtype = DType::BF16) const;
 
   bool has(std::string_view name) const { return rows_.find(name) != rows_.end(); }
 
