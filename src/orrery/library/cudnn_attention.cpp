@@ -27,6 +27,7 @@ struct CudnnTable {
   double unit = 0;
   Duration fixed;
   Duration decode_fixed;
+  double decode_tensor_share = 1;
   double decode_block = 0;
   double decode_share_256 = 1;
   double decode_share_small = 1;
@@ -140,7 +141,7 @@ std::vector<Profile> cudnn_decode(const AttentionCall& call,
   block.ring = 2;
   block.work.tensor = Flops(4 * product(small ? 64 : 16, keys, call.head_dim));
   block.work.tensor_type = call.dtype;
-  block.work.tensor_share = 0.5;
+  block.work.tensor_share = table.decode_tensor_share;
   block.work.l2_read = Bytes(2 * kAttentionElement * product(keys, call.head_dim));
   block.chain.fixed =
       Cycles(table.decode_block * std::sqrt(static_cast<double>(call.head_dim) / 128) *
@@ -174,6 +175,7 @@ CudnnTable read_cudnn_table(NumberFile& file) {
           .unit = cycles(file, "attention.unit"),
           .fixed = duration(file, "attention.fixed"),
           .decode_fixed = duration(file, "attention.decode_fixed"),
+          .decode_tensor_share = file.number("attention.decode_tensor_share", Unit::One),
           .decode_block = cycles(file, "attention.decode_block"),
           .decode_share_256 = file.number("attention.decode_share_256", Unit::One),
           .decode_share_small = file.number("attention.decode_share_small", Unit::One),

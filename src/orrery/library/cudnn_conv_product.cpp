@@ -72,8 +72,9 @@ ProfilePhase wgmma_step(const Problem& problem, const Tile& tile, const Grid& gr
   ProfilePhase phase;
   phase.name = "main loop";
   phase.trips = static_cast<double>(grid.steps);
-  constexpr double kShared = 226 * 1024;  // each of these kernels takes all of it: ring of stages
-  phase.ring = std::max<int64_t>(2, static_cast<int64_t>(kShared / ((m + n) * width)));
+  // Each of these kernels takes all of it: ring of stages.
+  const double shared = problem.chip.core.shared_per_cta.value();
+  phase.ring = std::max<int64_t>(2, static_cast<int64_t>(shared / ((m + n) * width)));
   phase.work.tensor = Flops(2 * m * n * static_cast<double>(tile.k));
   phase.work.tensor_type = multiplied(problem);
   phase.work.tensor_share = table.tensor_share;

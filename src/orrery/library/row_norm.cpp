@@ -26,10 +26,6 @@ double Walk::busy_warps() const {
   return std::min(threads / 32, warp_trips());
 }
 
-// L1 and shared memory share 256 KiB (CUDA C++ Programming Guide, 9.0); these kernels hardly use
-// the latter.
-constexpr double kL1Bytes = 256 * 1024;
-
 InFlight in_flight(const Profile& profile,
                    double rows,
                    double row_bytes,
@@ -41,7 +37,7 @@ InFlight in_flight(const Profile& profile,
   // A row that is alone on its SM walks over what it left; of several, the others' loads and stores
   // come in between.
   const double between = resident * row_bytes * (resident > 1 ? 2 : 1);
-  flight.beyond_l1 = between > kL1Bytes;
+  flight.beyond_l1 = between > chip.core.l1.value();
   flight.lost = flight.beyond_l1 ? 1 - machine::resident_share(2 * flight.chip, chip.l2) : 0;
   return flight;
 }

@@ -29,6 +29,7 @@ Core read_core(NumberFile& file) {
   core.registers = count(file, "core.registers");
   core.register_granularity = count(file, "core.register_granularity");
   core.shared_capacity = Bytes(file.number("core.shared_capacity", Unit::Bytes));
+  core.l1 = Bytes(file.number("core.l1", Unit::Bytes));
   core.shared_per_cta = Bytes(file.number("core.shared_per_cta", Unit::Bytes));
   core.shared_reserved =
       Bytes(file.number("core.shared_reserved", Unit::Bytes, Range::NotNegative));

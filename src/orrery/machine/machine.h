@@ -48,10 +48,11 @@ struct Core {
   Bytes shared_capacity;             // of all resident CTAs
   Bytes shared_per_cta;              // largest of one CTA
   Bytes shared_reserved;             // taken per CTA by the system
-  double fma_lanes = 0;              // fp32 FMA per cycle
-  double special_lanes = 0;          // special functions per cycle
-  double integer_lanes = 0;          // integer, logic, compare and select per cycle
-  double integer_slots = 0;          // extra issue slots of an instruction for these lanes
+  Bytes l1;                  // first-level cache of one SM where nothing takes shared memory
+  double fma_lanes = 0;      // fp32 FMA per cycle
+  double special_lanes = 0;  // special functions per cycle
+  double integer_lanes = 0;  // integer, logic, compare and select per cycle
+  double integer_slots = 0;  // extra issue slots of an instruction for these lanes
   BytesPerCycle shared_bandwidth;
   BytesPerCycle l2_port;                  // achieved fill rate of one SM from L2
   std::map<DType, FlopsPerCycle> tensor;  // matrix rate by element type
