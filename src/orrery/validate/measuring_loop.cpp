@@ -38,24 +38,4 @@ Result<plan::Estimate> predict(const library::Call& call, const Setup& setup, co
   return std::move(time.once);
 }
 
-DType product_type(DType input) {
-  switch (input) {
-    case DType::F8E4M3:
-    case DType::F8E5M2:
-    case DType::F4E2M1:
-      return DType::BF16;
-    case DType::TF32:
-      return DType::F32;
-    case DType::F32:
-    case DType::F16:
-    case DType::BF16:
-    case DType::I64:
-    case DType::I32:
-    case DType::I8:
-    case DType::Bool:
-      return input;
-  }
-  ORR_UNREACHABLE();
-}
-
 }  // namespace orrery::validate

@@ -32,9 +32,6 @@ plan::Conditions conditions_of(const Setup& setup, const Loop& loop);
 /// The time of `call` in such a loop.
 Result<plan::Estimate> predict(const library::Call& call, const Setup& setup, const Loop& loop);
 
-/// Of products: fp8 ones are written as bf16, tf32 is stored as fp32.
-DType product_type(DType input);
-
 inline double number(int64_t value) {
   return static_cast<double>(value);
 }
