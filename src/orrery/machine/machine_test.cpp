@@ -70,6 +70,15 @@ TEST(Machine, FitsAtMostFortyNumbers) {
   }
 }
 
+TEST(Machine, IsFoundByTheNamesOfTablesOfMeasurements) {
+  const auto texts = texts_in(folder());
+  for (const char* query :
+       {"a100_sxm_80gb", "h100_sxm", "h200_sxm", "b200_sxm", "l40s", "rtx_pro_6000_server"}) {
+    const auto machine = find(texts, query);
+    EXPECT_TRUE(machine.ok()) << query;
+  }
+}
+
 TEST(Machine, IsFoundWhateverTheSpelling) {
   const auto texts = texts_in(folder());
   for (const char* query : {"h200-sxm", "h200", "H200_SXM", "h200sxm", "H-200"}) {
