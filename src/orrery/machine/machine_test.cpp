@@ -94,8 +94,12 @@ TEST(Machine, UnknownNameListsTheKnownOnes) {
   const auto machine = find(texts_in(folder()), "h300");
   ASSERT_FALSE(machine.ok());
   EXPECT_EQ(machine.error().code, ErrorCode::NotFound);
-  EXPECT_EQ(machine.error().message,
-            "[machine.find] unknown machine: got 'h300', need one of: h100-sxm, h200-sxm, mi300x");
+  const std::string& message = machine.error().message;
+  EXPECT_TRUE(message.starts_with("[machine.find] unknown machine: got 'h300', need one of: "))
+      << message;
+  for (const char* known : {"a100-sxm-80gb", "b200", "h100-sxm", "h200-sxm", "mi300x"}) {
+    EXPECT_NE(message.find(known), std::string::npos) << message;
+  }
   EXPECT_FALSE(find(texts_in(folder()), "").ok());
   EXPECT_FALSE(find(texts_in(folder()), "-_").ok());
 }
