@@ -126,16 +126,21 @@ std::string_view name(GemmLayout layout) {
 }
 
 std::string_view name(const Call& call) {
-  return std::visit(Overloaded{
-                        [](const GemmCall&) -> std::string_view { return "gemm"; },
-                        [](const AttentionCall&) -> std::string_view { return "attention"; },
-                        [](const RowsCall& rows) -> std::string_view { return rows.op; },
-                        [](const GroupedGemmCall&) -> std::string_view { return "grouped_gemm"; },
-                        [](const ConvCall&) -> std::string_view { return "conv"; },
-                        [](const CollectiveCall& c) -> std::string_view { return c.op; },
-                        [](const MoeCall&) -> std::string_view { return "moe"; },
-                    },
-                    call);
+  return std::visit(
+      Overloaded{
+          [](const GemmCall&) -> std::string_view { return "gemm"; },
+          [](const AttentionCall&) -> std::string_view { return "attention"; },
+          [](const RowsCall& rows) -> std::string_view { return rows.op; },
+          [](const GroupedGemmCall&) -> std::string_view { return "grouped_gemm"; },
+          [](const ConvCall&) -> std::string_view { return "conv"; },
+          [](const CollectiveCall& c) -> std::string_view { return c.op; },
+          [](const MoeCall&) -> std::string_view { return "moe"; },
+          [](const StateMixCall&) -> std::string_view { return "state_mix"; },
+          [](const Conv1dCall&) -> std::string_view { return "causal_conv1d"; },
+          [](const IndexerCall&) -> std::string_view { return "indexer"; },
+          [](const SparseAttentionCall&) -> std::string_view { return "sparse_attention"; },
+      },
+      call);
 }
 
 std::string to_text(const Call& call) {
@@ -182,6 +187,10 @@ NamedSizes positive_sizes(const Call& call) {
           [](const CollectiveCall& c) -> NamedSizes {
             return {{"bytes", c.bytes}, {"gpus", c.gpus}};
           },
+          [](const StateMixCall& c) -> NamedSizes { return positive_sizes(c); },
+          [](const Conv1dCall& c) -> NamedSizes { return positive_sizes(c); },
+          [](const IndexerCall& c) -> NamedSizes { return positive_sizes(c); },
+          [](const SparseAttentionCall& c) -> NamedSizes { return positive_sizes(c); },
       },
       call);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "orrery/base/dtype.h"
+#include "orrery/library/mixer_calls.h"
 
 namespace orrery::library {
 
@@ -132,8 +133,17 @@ struct CollectiveCall {
   bool operator==(const CollectiveCall&) const = default;
 };
 
-using Call = std::
-    variant<GemmCall, AttentionCall, RowsCall, GroupedGemmCall, ConvCall, CollectiveCall, MoeCall>;
+using Call = std::variant<GemmCall,
+                          AttentionCall,
+                          RowsCall,
+                          GroupedGemmCall,
+                          ConvCall,
+                          CollectiveCall,
+                          MoeCall,
+                          StateMixCall,
+                          Conv1dCall,
+                          IndexerCall,
+                          SparseAttentionCall>;
 
 /// The name of a call's operator: gemm, attention, grouped_gemm, conv, or the row
 /// operator's or collective's own.

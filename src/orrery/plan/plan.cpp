@@ -79,6 +79,10 @@ std::string_view kind_of(const library::Call& call) {
           [](const library::ConvCall&) -> std::string_view { return "conv"; },
           [](const library::CollectiveCall&) -> std::string_view { return "collective"; },
           [](const library::MoeCall&) -> std::string_view { return "moe"; },
+          [](const library::StateMixCall&) -> std::string_view { return "recurrence"; },
+          [](const library::Conv1dCall&) -> std::string_view { return "conv"; },
+          [](const library::IndexerCall&) -> std::string_view { return "attention"; },
+          [](const library::SparseAttentionCall&) -> std::string_view { return "attention"; },
           [](const library::RowsCall& rows) -> std::string_view {
             for (const KindOf& each : kKinds) {
               if (each.op == rows.op) {
