@@ -6,6 +6,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,11 @@ inline std::string read(const std::string& path) {
 
 inline machine::Machine machine(const std::string& id) {
   const std::string path = "machines/" + id + ".toml";
-  auto machine = machine::parse_machine(read(path), path);
+  auto machine = machine::parse_machine(
+      read(path), path, [](std::string_view other) -> Result<machine::MachineText> {
+        const std::string at = "machines/" + std::string(other) + ".toml";
+        return machine::MachineText{at, read(at)};
+      });
   if (!machine.ok()) {
     throw std::runtime_error(machine.error().to_string());
   }

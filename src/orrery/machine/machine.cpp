@@ -6,6 +6,7 @@
 
 #include <cctype>
 
+#include "orrery/machine/likeness.h"
 #include "orrery/machine/number_file.h"
 
 namespace orrery::machine {
@@ -218,7 +219,34 @@ Machine names_of(const MachineText& text) {
 
 }  // namespace
 
-Result<Machine> parse_machine(std::string_view toml, std::string_view origin) {
+namespace {
+
+/// Fills in what `file` leaves out, if it says whom it is like; gives that machine's libraries.
+Result<std::vector<std::string>> complete(NumberFile& file, const MachineFinder& others) {
+  const std::string like = file.text("like");
+  if (like.empty()) {
+    file.complain("like", "need the name of a machine");
+    return std::vector<std::string>{};
+  }
+  if (!others) {
+    file.complain("like", fmt::format("got '{}', need a place to look for it", like));
+    return std::vector<std::string>{};
+  }
+  ORR_TRY(const MachineText text, others(like));
+  ORR_TRY(NumberFile other, NumberFile::parse(text.toml, text.origin));
+  if (other.has("like")) {
+    file.complain("like", fmt::format("got '{}', need a machine that is like no other", like));
+    return std::vector<std::string>{};
+  }
+  derive_missing(file, other, like);
+  return other.list_or_empty("libraries");
+}
+
+}  // namespace
+
+Result<Machine> parse_machine(std::string_view toml,
+                              std::string_view origin,
+                              const MachineFinder& others) {
   ORR_TRY(auto file, NumberFile::parse(toml, origin));
   Machine machine;
   machine.id = file.text("id");
@@ -228,6 +256,13 @@ Result<Machine> parse_machine(std::string_view toml, std::string_view origin) {
   machine.aliases = file.list_or_empty("aliases");
   machine.title = file.text("title");
   machine.libraries = file.list_or_empty("libraries");
+  if (file.has("like")) {
+    machine.like = file.text_or("like", "");
+    ORR_TRY(std::vector<std::string> theirs, complete(file, others));
+    if (!file.has("libraries")) {
+      machine.libraries = std::move(theirs);
+    }
+  }
   machine.chip.id = machine.id;
   machine.chip.vendor = read_vendor(file);
   machine.chip.architecture = file.text("architecture");
@@ -264,7 +299,9 @@ bool answers_to(const Machine& machine, std::string_view query) {
   return folded(machine.id) == wanted;
 }
 
-Result<Machine> find(const std::vector<MachineText>& texts, std::string_view query) {
+namespace {
+
+Result<MachineText> find_text(const std::vector<MachineText>& texts, std::string_view query) {
   const MachineText* found = nullptr;
   std::vector<std::string> known;
   for (const auto& text : texts) {
@@ -290,7 +327,16 @@ Result<Machine> find(const std::vector<MachineText>& texts, std::string_view que
                       query,
                       fmt::join(known, ", "));
   }
-  return parse_machine(found->toml, found->origin);
+  return *found;
+}
+
+}  // namespace
+
+Result<Machine> find(const std::vector<MachineText>& texts, std::string_view query) {
+  ORR_TRY(const MachineText found, find_text(texts, query));
+  return parse_machine(found.toml, found.origin, [&texts](std::string_view other) {
+    return find_text(texts, other);
+  });
 }
 
 }  // namespace orrery::machine

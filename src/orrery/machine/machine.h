@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -156,22 +157,30 @@ struct Machine {
   std::string title;                   // "NVIDIA H200 SXM 141 GB"
   std::vector<std::string> libraries;  // ids of the library files that apply: "cublas-13" ...
   Chip chip;
+  std::string like;             // whose numbers stand in for those left out; empty: none
   std::vector<Number> numbers;  // every number with its provenance, in file order
 };
-
-/// Reads a machine file. Errors carry the key and position of every offending number; `origin`
-/// names the file in them.
-Result<Machine> parse_machine(std::string_view toml, std::string_view origin);
-
-/// Does `query` name this machine? Compares without regard to case, '-' and '_', with id and
-/// aliases.
-bool answers_to(const Machine& machine, std::string_view query);
 
 /// The text of a machine file and where it came from.
 struct MachineText {
   std::string origin;
   std::string toml;
 };
+
+/// Finds the text of another machine by id or alias.
+using MachineFinder = std::function<Result<MachineText>(std::string_view query)>;
+
+/// Reads a machine file. Errors carry the key and position of every offending number; `origin`
+/// names the file in them. A file that says `like = "other"` may leave numbers and libraries out:
+/// they are derived from that machine's (likeness.h), which `others` finds and which must be
+/// complete itself.
+Result<Machine> parse_machine(std::string_view toml,
+                              std::string_view origin,
+                              const MachineFinder& others = {});
+
+/// Does `query` name this machine? Compares without regard to case, '-' and '_', with id and
+/// aliases.
+bool answers_to(const Machine& machine, std::string_view query);
 
 /// The machine among `texts` that `query` names. Errors: none does (the known names are listed),
 /// two do, or its own text is bad; a bad text of another machine does not matter.

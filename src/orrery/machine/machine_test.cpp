@@ -224,5 +224,84 @@ TEST(Machine, BadTextNeverCrashes) {
   }
 }
 
+// A chip that states what its datasheet says and is like the H200 in all else.
+std::string relative(const std::string& more = "") {
+  const auto number =
+      [](const std::string& key, const std::string& value, const std::string& unit) {
+        return key + " = { value = " + value + ", unit = \"" + unit +
+               "\", source = \"datasheet\", date = 2026-11-30 }\n";
+      };
+  return "id = \"relative\"\ntitle = \"A relative\"\nvendor = \"nvidia\"\n"
+         "architecture = \"sm_90a\"\nlike = \"h200-sxm\"\n" +
+         more + number("core.count", "66", "1") + number("core.tensor.bf16", "4096", "FLOP/clk") +
+         number("clock.max", "1500", "MHz") + number("l2.capacity", "30", "MB") +
+         number("dram.capacity", "80", "GB") + number("dram.bandwidth", "2400", "GB/s") +
+         number("link.gpus", "8", "1") + number("link.bandwidth", "225", "GB/s") +
+         number("link.multicast", "1", "1");
+}
+
+Result<Machine> parse_relative(const std::string& toml) {
+  return parse_machine(toml, "relative.toml", [](std::string_view id) -> Result<MachineText> {
+    const std::string name = std::string(id) + ".toml";
+    return MachineText{name, read(folder() / name)};
+  });
+}
+
+const Number& number_of(const Machine& machine, std::string_view key) {
+  return *std::find_if(machine.numbers.begin(), machine.numbers.end(), [&](const Number& each) {
+    return each.key == key;
+  });
+}
+
+TEST(Machine, LeftOutNumbersAreDerivedFromARelative) {
+  const auto h200 = find(texts_in(folder()), "h200");
+  const auto machine = parse_relative(relative());
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  EXPECT_EQ(machine->like, "h200-sxm");
+  EXPECT_EQ(machine->libraries, h200->libraries);
+  // Half the bandwidth, half the SMs; cycles and times as they are.
+  EXPECT_DOUBLE_EQ(machine->chip.dram.read.value(), h200->chip.dram.read.value() / 2);
+  EXPECT_DOUBLE_EQ(machine->chip.l2.bandwidth.value(), h200->chip.l2.bandwidth.value() / 2);
+  EXPECT_EQ(machine->chip.launch.graph_gap, h200->chip.launch.graph_gap);
+  EXPECT_EQ(machine->chip.core.tensor.size(), 1U);
+  const Number& read = number_of(*machine, "dram.read");
+  EXPECT_EQ(read.source, Source::Derived);
+  EXPECT_EQ(read.note, "dram.read of h200-sxm, grown by 0.5 with dram.bandwidth");
+  EXPECT_EQ(number_of(*machine, "launch.barrier").note, "as h200-sxm");
+}
+
+TEST(Machine, ARelativesNumbersGiveWayToOnesOwn) {
+  const auto machine = parse_relative(relative(
+      "dram.read = { value = 2, unit = \"TB/s\", source = \"measured\", date = 2026-11-30 }\n"
+      "libraries = [\"nccl-2\"]\n"));
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  EXPECT_DOUBLE_EQ(machine->chip.dram.read.value(), 2e12);
+  EXPECT_EQ(machine->libraries, std::vector<std::string>{"nccl-2"});
+}
+
+TEST(Machine, WhatTellsAChipFromItsRelativeMustBeStated) {
+  const std::string text = replaced(relative(), "dram.bandwidth", "dram.bandwith");
+  const auto machine = parse_relative(text);
+  ASSERT_FALSE(machine.ok());
+  for (const char* what :
+       {"dram.bandwidth: is missing", "dram.read: is missing", "dram.bandwith"}) {
+    EXPECT_NE(machine.error().message.find(what), std::string::npos) << what;
+  }
+}
+
+TEST(Machine, RelativesAreFoundAndNotChained) {
+  EXPECT_NE(error_of(relative()).find("need a place to look for it"), std::string::npos);
+  const auto chained =
+      parse_machine(relative(), "relative.toml", [](std::string_view) -> Result<MachineText> {
+        return MachineText{"other.toml", relative()};
+      });
+  ASSERT_FALSE(chained.ok());
+  EXPECT_NE(chained.error().message.find("need a machine that is like no other"),
+            std::string::npos);
+  const auto lost = find({{"relative.toml", relative()}}, "relative");
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(lost.error().code, ErrorCode::NotFound);
+}
+
 }  // namespace
 }  // namespace orrery::machine

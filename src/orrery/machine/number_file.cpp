@@ -198,6 +198,15 @@ std::string_view name(Source source) {
   ORR_UNREACHABLE();
 }
 
+std::optional<double> in_base_units(const Number& number) {
+  for (const auto& spelling : kSpellings) {
+    if (spelling.text == number.unit) {
+      return number.value * spelling.scale;
+    }
+  }
+  return std::nullopt;
+}
+
 Result<NumberFile> NumberFile::parse(std::string_view toml, std::string_view origin) {
   NumberFile file;
   file.origin_ = origin;
@@ -316,6 +325,17 @@ std::vector<std::string> NumberFile::list_or_empty(std::string_view key) {
   }
   used_.insert(std::string(key));
   return at->second;
+}
+
+const Number* NumberFile::find(std::string_view key) const {
+  const auto at = number_at_.find(key);
+  return at == number_at_.end() ? nullptr : &numbers_[at->second];
+}
+
+void NumberFile::add(Number number) {
+  positions_[number.key] = "derived";
+  number_at_[number.key] = numbers_.size();
+  numbers_.push_back(std::move(number));
 }
 
 bool NumberFile::has(std::string_view key) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -40,6 +41,10 @@ enum class Unit {
 /// Which values make sense.
 enum class Range { Positive, NotNegative, Count };  // > 0; >= 0; a whole number > 0
 
+/// The value of `number` in base units (bytes, seconds, hertz, FLOP, clocks); none if its unit is
+/// unknown.
+std::optional<double> in_base_units(const Number& number);
+
 class NumberFile {
  public:
   /// Errors: not TOML (with line and column), or leaves that are not of the three kinds (all of
@@ -60,6 +65,10 @@ class NumberFile {
   std::vector<std::string> list_or_empty(std::string_view key);
 
   bool has(std::string_view key) const;
+  /// The number as written; null if there is none of this key.
+  const Number* find(std::string_view key) const;
+  /// Adds a number that the file does not have, as if it were written at its end.
+  void add(Number number);
   /// The last part of every key that begins with `prefix` + ".", sorted.
   std::vector<std::string> keys_under(std::string_view prefix) const;
   /// Remembers a mistake found by the reader: `key` and what is wrong with it.

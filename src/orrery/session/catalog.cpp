@@ -30,12 +30,35 @@ std::string without_marks(std::string_view name) {
   return plain;
 }
 
-Result<machine::Machine> machine_in(const std::string& path) {
-  ORR_TRY(const std::string text, read_file(path));
-  return machine::parse_machine(text, path);
-}
-
 }  // namespace
+
+/// The machine of one file. One that is like another finds it beside itself or by its id among the
+/// catalog's.
+Result<machine::Machine> Catalog::machine_in(const std::string& path) const {
+  ORR_TRY(const std::string text, read_file(path));
+  return machine::parse_machine(
+      text, path, [&](std::string_view id) -> Result<machine::MachineText> {
+        std::vector<std::string> places = files_in(folder_of(path), ".toml");
+        const std::vector<std::string> known = paths(places_.machine_folders, "machines", ".toml");
+        places.insert(places.end(), known.begin(), known.end());
+        for (const std::string& place : places) {
+          if (without_marks(stem_of(place)) == without_marks(id)) {
+            ORR_TRY(std::string toml, read_file(place));
+            return machine::MachineText{place, std::move(toml)};
+          }
+        }
+        std::vector<std::string> ids;
+        for (const std::string& place : known) {
+          ids.push_back(stem_of(place));
+        }
+        return make_error(ErrorCode::NotFound,
+                          "[session.machine] like: got '{}' in {}, need one of {}{}",
+                          id,
+                          path,
+                          join(ids, ", "),
+                          did_you_mean(id, ids));
+      });
+}
 
 std::vector<std::string> Catalog::paths(const std::vector<std::string>& folders,
                                         std::string_view inner,

@@ -43,6 +43,7 @@ class Catalog {
   std::vector<std::string> models() const;
 
  private:
+  Result<machine::Machine> machine_in(const std::string& path) const;
   std::vector<std::string> paths(const std::vector<std::string>& folders,
                                  std::string_view inner,
                                  std::string_view suffix) const;

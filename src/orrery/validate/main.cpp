@@ -109,9 +109,20 @@ Result<std::vector<frontend::Decoder>> decoders_of(const std::string& table) {
   return frontend::read_decoder_list(text, list);
 }
 
+/// A machine that is like another finds it beside itself.
+Result<machine::Machine> machine_of(const std::string& path) {
+  ORR_TRY(const std::string text, read_file(path));
+  return machine::parse_machine(
+      text, path, [&](std::string_view id) -> Result<machine::MachineText> {
+        const auto folder = std::filesystem::path(path).parent_path();
+        const std::string other = (folder / (std::string(id) + ".toml")).string();
+        ORR_TRY(std::string toml, read_file(other));
+        return machine::MachineText{other, std::move(toml)};
+      });
+}
+
 Result<void> score(const Inputs& inputs) {
-  ORR_TRY(const std::string text, read_file(inputs.machine));
-  ORR_TRY(machine::Machine machine, machine::parse_machine(text, inputs.machine));
+  ORR_TRY(machine::Machine machine, machine_of(inputs.machine));
   ORR_TRY(const library::Library library, libraries_of(inputs.libraries));
   const cost::ClosedForm estimator(std::move(machine));
   for (const std::string& path : inputs.tables) {

@@ -1,0 +1,98 @@
+// Likeness: the rules by which numbers carry over.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/machine/likeness.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace orrery::machine {
+namespace {
+
+bool matches(std::string_view key, std::string_view prefix) {
+  return key == prefix || (key.starts_with(prefix) && key[prefix.size()] == '.');
+}
+
+const CarryOver* rule_of(std::string_view key) {
+  const auto rules = carry_over_rules();
+  const auto at = std::find_if(
+      rules.begin(), rules.end(), [&](const CarryOver& rule) { return matches(key, rule.prefix); });
+  return at == rules.end() ? nullptr : &*at;
+}
+
+bool is_own(std::string_view key) {
+  const auto own = own_numbers();
+  return std::any_of(
+      own.begin(), own.end(), [&](std::string_view prefix) { return matches(key, prefix); });
+}
+
+/// By what the number `with` of `file` exceeds that of `relative`; none if they cannot be compared.
+std::optional<double> growth(const NumberFile& file,
+                             const NumberFile& relative,
+                             std::string_view with) {
+  const Number* own = file.find(with);
+  const Number* other = relative.find(with);
+  if (own == nullptr || other == nullptr) {
+    return std::nullopt;
+  }
+  const std::optional<double> mine = in_base_units(*own);
+  const std::optional<double> theirs = in_base_units(*other);
+  if (!mine || !theirs || *theirs == 0) {
+    return std::nullopt;
+  }
+  return *mine / *theirs;
+}
+
+}  // namespace
+
+std::span<const CarryOver> carry_over_rules() {
+  static constexpr std::array kRules = {
+      CarryOver{"dram.read", "dram.bandwidth"},
+      CarryOver{"dram.write", "dram.bandwidth"},
+      CarryOver{"l2.effective", "l2.capacity"},
+      CarryOver{"l2.bandwidth", "core.count"},  // an SM's port and the slices grow with the chip
+      CarryOver{"l2.stream", "core.count"},
+      CarryOver{"link.achieved", "link.bandwidth"},
+  };
+  return kRules;
+}
+
+std::span<const std::string_view> own_numbers() {
+  static constexpr std::array<std::string_view, 9> kOwn = {"core.count",
+                                                           "core.tensor",
+                                                           "clock.max",
+                                                           "l2.capacity",
+                                                           "dram.capacity",
+                                                           "dram.bandwidth",
+                                                           "link.gpus",
+                                                           "link.bandwidth",
+                                                           "link.multicast"};
+  return kOwn;
+}
+
+void derive_missing(NumberFile& file, const NumberFile& relative, std::string_view name) {
+  for (const Number& number : relative.numbers()) {
+    if (file.has(number.key) || is_own(number.key)) {
+      continue;
+    }
+    Number derived = number;
+    derived.source = Source::Derived;
+    derived.note = fmt::format("as {}", name);
+    if (const CarryOver* rule = rule_of(number.key); rule != nullptr) {
+      const std::optional<double> factor = growth(file, relative, rule->with);
+      if (!factor) {
+        continue;
+      }
+      derived.value *= *factor;
+      derived.note =
+          fmt::format("{} of {}, grown by {:.4g} with {}", number.key, name, *factor, rule->with);
+    }
+    file.add(std::move(derived));
+  }
+}
+
+}  // namespace orrery::machine
