@@ -60,6 +60,7 @@ function(orrery_add_library name sources headers depends libraries)
     add_library(orrery_${name} STATIC ${sources})
     orrery_third_party(targets ${libraries})
     target_link_libraries(orrery_${name} PRIVATE ${targets} orrery_sanitize)
+    orrery_precompile(${name})
   else()
     set(scope INTERFACE)
     add_library(orrery_${name} INTERFACE)
@@ -78,6 +79,20 @@ function(orrery_add_library name sources headers depends libraries)
   target_sources(orrery_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src
                  FILES ${headers})
   set_target_properties(orrery_${name} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+endfunction()
+
+# One precompiled header for all modules: what nearly every file includes.
+function(orrery_precompile name)
+  if(NOT ORRERY_PCH)
+    return()
+  endif()
+  if(name STREQUAL "base")
+    target_precompile_headers(orrery_base PRIVATE
+      <fmt/format.h> <algorithm> <array> <cmath> <cstdint> <functional> <map> <memory> <optional>
+      <set> <span> <string> <string_view> <utility> <variant> <vector>)
+  else()
+    target_precompile_headers(orrery_${name} REUSE_FROM orrery_base)
+  endif()
 endfunction()
 
 function(orrery_add_main name main)
