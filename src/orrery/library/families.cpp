@@ -12,6 +12,8 @@
 #include "orrery/library/flash_backward.h"
 #include "orrery/library/gather.h"
 #include "orrery/library/grouped_gemm.h"
+#include "orrery/library/mfma_attention.h"
+#include "orrery/library/mfma_gemm.h"
 #include "orrery/library/nccl.h"
 #include "orrery/library/nvjet.h"
 #include "orrery/library/pointwise.h"
@@ -28,6 +30,8 @@ namespace orrery::library {
 
 std::span<const FamilyKind> family_kinds() {
   static constexpr std::array kKinds = {
+      FamilyKind{"mfma", read_mfma},
+      FamilyKind{"mfma_attention", read_mfma_attention},
       FamilyKind{"tinygemm", read_tinygemm},
       FamilyKind{"fp8_block", read_fp8_block},
       FamilyKind{"fp4", read_fp4},
