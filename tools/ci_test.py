@@ -23,16 +23,16 @@ def test_ctest_lines_are_counted() -> None:
 
 
 def test_a_golden_file_keeps_comments_and_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golden, "output_of", lambda command: [f"ran {command}", "[exit 2]"])
+    monkeypatch.setattr(golden, "output_of", lambda command, _: [f"ran {command}", "[exit 2]"])
     text = "# Idea.\n\n$ orrery ops\nold\n# Next.\n$ orrery x\n"
     ops = "$ orrery ops\nran orrery ops\n[exit 2]\n"
     x = "$ orrery x\nran orrery x\n[exit 2]\n"
-    assert golden.replay(text) == f"# Idea.\n\n{ops}# Next.\n{x}"
+    assert golden.replay(text, 1) == f"# Idea.\n\n{ops}# Next.\n{x}"
 
 
 def test_golden_commands_are_ours() -> None:
     with pytest.raises(StageError):
-        golden.output_of("rm -rf x")
+        golden.output_of("rm -rf x", 1)
 
 
 def test_benchmark_tables_are_read_past_their_preamble() -> None:

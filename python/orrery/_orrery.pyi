@@ -53,7 +53,9 @@ class DType(enum.Enum):
 
     I8 = 9
 
-    Bool = 10
+    I4 = 10
+
+    Bool = 11
 
 def parse_dtype(text: str) -> DType:
     """The element type called `text` ('bf16', 'float32', ...)."""

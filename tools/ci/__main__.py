@@ -6,7 +6,7 @@
     quick   fmt, layers, size, and the tests of the dev build; under 2 minutes with a warm cache
     full    all, then ThreadSanitizer, slow tests, long fuzzing, benchmarks; no time limit
 
-or one stage by its name. Options: golden --update, fmt --fix, tidy --all.
+or one stage by its name. Options: golden --update, docs --update, fmt --fix, tidy --all.
 """
 
 import os

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from ci.checks import sources
+from ci.machine_pages import machine_pages
 from ci.runner import ROOT, Outcome, Run
 
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
@@ -21,6 +22,7 @@ def docs(run: Run) -> Outcome:
     outcome = Outcome(1 if not broken else 0, len(broken), note=f"{len(pages)} pages")
     for text in broken:
         print(text)
+    outcome += machine_pages(run)
     scripts = [(page, "\n".join(RUNNABLE.findall(read(page)))) for page in pages]
     scripts += [(path, read(path)) for path in sorted(ROOT.glob("examples/*/run.sh"))]
     for path, script in scripts:

@@ -8,8 +8,8 @@ from ci.builds import build
 from ci.checks import sources
 from ci.runner import JOBS, ROOT, Outcome, Run, nothing_to_do
 
-SHORT_S = 20
-LONG_S = 300
+SHORT_S = 10
+LONG_S = 600
 
 
 def fuzz(run: Run) -> Outcome:

@@ -1,4 +1,5 @@
-# Golden tests: files of commands and the output they must have, run twice and compared.
+# Golden tests: files of commands and the output they must have, run twice and compared: on one
+# thread, then on two.
 # SPDX-License-Identifier: Apache-2.0
 """test/golden/*.orr is a list of commands with what they print:
 
@@ -12,6 +13,7 @@ Commands run in the root of the tree, without a shell. ./ci golden --update rewr
 """
 
 import difflib
+import os
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -41,11 +43,11 @@ def check(case: Path, update: bool) -> str:
     name = case.relative_to(ROOT)
     expected = case.read_text(encoding="utf-8")
     try:
-        first, second = replay(expected), replay(expected)
+        first, second = replay(expected, 1), replay(expected, 2)
     except (StageError, ValueError, subprocess.TimeoutExpired) as error:
         return f"{name}: {error}"
     if first != second:
-        return f"{name}: two runs differ\n{difference(first, second)}"
+        return f"{name}: one and two threads differ\n{difference(first, second)}"
     if first == expected:
         return ""
     if update:
@@ -55,13 +57,13 @@ def check(case: Path, update: bool) -> str:
     return f"{name}: (./ci golden --update rewrites it)\n{difference(expected, first)}"
 
 
-def replay(text: str) -> str:
+def replay(text: str, threads: int) -> str:
     """The file as it would be written now: comments and commands kept, outputs made anew."""
     lines = []
     in_output = False
     for line in text.splitlines():
         if line.startswith("$ "):
-            lines += [line, *output_of(line[2:])]
+            lines += [line, *output_of(line[2:], threads)]
             in_output = True
         elif not in_output or line.startswith("# "):
             lines.append(line)
@@ -69,13 +71,14 @@ def replay(text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def output_of(command: str) -> list[str]:
+def output_of(command: str, threads: int) -> list[str]:
     words = shlex.split(command)
     if not words or words[0] != "orrery":
         raise StageError(f"got '$ {command}', need '$ orrery ...'")
     done = subprocess.run(
         [ROOT / "orrery", *words[1:]],
         cwd=ROOT,
+        env={**os.environ, "ORRERY_THREADS": str(threads)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

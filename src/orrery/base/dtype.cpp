@@ -26,6 +26,7 @@ constexpr std::array kRows = {
     Row{DType::I64, 8.0, "i64"},
     Row{DType::I32, 4.0, "i32"},
     Row{DType::I8, 1.0, "i8"},
+    Row{DType::I4, 0.5, "i4"},
     Row{DType::Bool, 1.0, "bool"},
 };
 
@@ -47,6 +48,7 @@ constexpr std::array kAliases = {
     Alias{"float8_e5m2", DType::F8E5M2},
     Alias{"fp4", DType::F4E2M1},
     Alias{"int8", DType::I8},
+    Alias{"int4", DType::I4},
     Alias{"int32", DType::I32},
     Alias{"int64", DType::I64},
 };
@@ -77,7 +79,7 @@ Result<DType> parse_dtype(std::string_view text) {
   }
   return make_error(ErrorCode::InvalidInput,
                     "[base.dtype] unknown element type: got '{}', need one of f32 tf32 f16 bf16 "
-                    "f8e4m3 f8e5m2 f4e2m1 i64 i32 i8 bool",
+                    "f8e4m3 f8e5m2 f4e2m1 i64 i32 i8 i4 bool",
                     text);
 }
 

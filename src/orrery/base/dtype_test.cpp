@@ -19,6 +19,7 @@ constexpr std::array kAll = {DType::F32,
                              DType::I64,
                              DType::I32,
                              DType::I8,
+                             DType::I4,
                              DType::Bool};
 
 TEST(DType, NamesRoundTrip) {
@@ -47,7 +48,7 @@ TEST(DType, NamesWhatItKnowsWhenItDoesNot) {
   EXPECT_EQ(result.error().code, ErrorCode::InvalidInput);
   EXPECT_EQ(result.error().message,
             "[base.dtype] unknown element type: got 'bf17', need one of f32 tf32 f16 bf16 f8e4m3 "
-            "f8e5m2 f4e2m1 i64 i32 i8 bool");
+            "f8e5m2 f4e2m1 i64 i32 i8 i4 bool");
 }
 
 }  // namespace

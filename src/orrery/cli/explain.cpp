@@ -20,14 +20,24 @@ class Explain final : public Command {
            "  orrery explain gemm m=16 n=4096 k=14336 --machine h200\n";
   }
 
-  std::vector<Argument> arguments() override { return options_.arguments(); }
+  std::vector<Argument> arguments() override {
+    std::vector<Argument> all = options_.arguments();
+    all.insert(all.begin() + 1,
+               {.name = "--machine",
+                .value = "M",
+                .help = "machine: name, or path of a .toml",
+                .text = &machine_,
+                .required = true});
+    return all;
+  }
 
   Result<Answer> run(const session::Session& session) override {
-    return options_.run(session, report::Detail::Explained);
+    return options_.predict(session, machine_, report::Detail::Explained);
   }
 
  private:
   PredictOptions options_;
+  std::string machine_;
 };
 
 }  // namespace

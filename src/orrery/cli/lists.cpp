@@ -11,20 +11,41 @@ class Models final : public Command {
  public:
   std::string_view name() const override { return "models"; }
 
-  std::string_view summary() const override { return "known models"; }
+  std::string_view summary() const override {
+    return "known models, or the counts and layers of one";
+  }
 
-  std::string_view examples() const override { return "  orrery models\n"; }
+  std::string_view examples() const override {
+    return "  orrery models\n"
+           "  orrery models show deepseek-v3\n";
+  }
 
   std::vector<Argument> arguments() override {
-    return {{.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_}};
+    return {
+        {.name = "words",
+         .value = "[show MODEL]",
+         .help = "one model, by name or the path of a config.json",
+         .list = &words_},
+        {.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_},
+    };
   }
 
   Result<Answer> run(const session::Session& session) override {
-    ORR_TRY(std::string text, session::models_report(session.catalog(), json_));
+    if (words_.empty()) {
+      ORR_TRY(std::string text, session::models_report(session.catalog(), json_));
+      return Answer{std::move(text), 0};
+    }
+    if (words_.size() != 2 || words_[0] != "show") {
+      return make_error(ErrorCode::InvalidInput,
+                        "[cli] models: got '{}', need nothing or 'show MODEL'",
+                        words_[0]);
+    }
+    ORR_TRY(std::string text, session::model_report(session.catalog(), words_[1], json_));
     return Answer{std::move(text), 0};
   }
 
  private:
+  std::vector<std::string> words_;
   bool json_ = false;
 };
 

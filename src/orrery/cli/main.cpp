@@ -1,5 +1,7 @@
 // The command line: finds its files, runs a command, prints its answer.
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "orrery/base/text.h"
+#include "orrery/cli/colour.h"
 #include "orrery/cli/command.h"
 #include "orrery/cli/parse_arguments.h"
 
@@ -22,13 +25,17 @@ namespace {
 constexpr int kBadInput = 2;
 constexpr int kBug = 3;
 
-void print(std::FILE* to, const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), to);
-}
-
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
+}
+
+/// Coloured on a terminal, unless NO_COLOR (no-color.org) is set or the terminal is dumb.
+void print(std::FILE* to, const std::string& text) {
+  const bool colours =
+      isatty(fileno(to)) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  const std::string shown = colours ? coloured(text) : text;
+  std::fwrite(shown.data(), 1, shown.size(), to);
 }
 
 /// Folders of a variable like PATH, after those of the options.
@@ -101,6 +108,7 @@ int run(const std::vector<std::string>& words) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(predict_command());
   commands.push_back(explain_command());
+  commands.push_back(compare_command());
   commands.push_back(tune_command());
   commands.push_back(validate_command());
   commands.push_back(machines_command());

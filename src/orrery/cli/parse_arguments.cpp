@@ -12,7 +12,15 @@ namespace orrery::cli {
 namespace {
 
 constexpr std::string_view kIsRequired = " is required";  // what CLI11 says
+constexpr const char* kNotEmpty = "not empty";
 constexpr std::string_view kVersion = "orrery 0.1.0\n";
+
+/// An empty word is a slip (an unset variable of a shell), not an option left out.
+void refuse_empty(CLI::Option& option) {
+  option.check([](const std::string& word) { return std::string(word.empty() ? "empty" : ""); },
+               "",
+               kNotEmpty);
+}
 
 void add(CLI::App& app, const Argument& argument) {
   CLI::Option* option = nullptr;
@@ -28,22 +36,24 @@ void add(CLI::App& app, const Argument& argument) {
   }
   if (argument.flag == nullptr) {
     option->type_name(argument.value);
+    refuse_empty(*option);
   }
   option->required(argument.required);
 }
 
 void add_everywhere(CLI::App& app, Everywhere& everywhere) {
-  app.add_option("--home", everywhere.home, "folder of machines/, libraries/ and models/")
-      ->type_name("DIR");
-  app.add_option("--machine-dir", everywhere.machine_folders, "another folder of machine files")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  app.add_option("--library-dir", everywhere.library_folders, "another folder of library files")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  app.add_option("--model-dir", everywhere.model_folders, "another folder of model files")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+  CLI::Option* home =
+      app.add_option("--home", everywhere.home, "folder of machines/, libraries/ and models/");
+  home->type_name("DIR");
+  refuse_empty(*home);
+  const auto add_folders = [&app](const char* name, auto& folders, const char* help) {
+    CLI::Option* option = app.add_option(name, folders, help);
+    option->type_name("DIR")->allow_extra_args(false);
+    refuse_empty(*option);
+  };
+  add_folders("--machine-dir", everywhere.machine_folders, "another folder of machine files");
+  add_folders("--library-dir", everywhere.library_folders, "another folder of library files");
+  add_folders("--model-dir", everywhere.model_folders, "another folder of model files");
 }
 
 /// All long options that an app knows, for "did you mean".
@@ -102,6 +112,11 @@ Error describe(const CLI::ParseError& error,
                       what.substr(0, what.find(':')),
                       twice ? "several values" : "no value");
   }
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[cli] {}: got an empty word, need a value",
+                      what.substr(0, what.find(':')));
+  }
   return make_error(ErrorCode::InvalidInput, "[cli] {}{}", what, hint);
 }
 
@@ -117,6 +132,7 @@ Result<Parsed> parse_arguments(const std::vector<std::string>& words,
   app.footer(
       "`orrery COMMAND --help` shows a command's options and examples.\n"
       "Exit status: 0 yes, 1 the answer is no, 2 bad input, 3 a bug in orrery.");
+  add_everywhere(app, parsed.everywhere);  // before the command or after it
   for (const auto& command : commands) {
     CLI::App* sub =
         app.add_subcommand(std::string(command->name()), std::string(command->summary()));

@@ -1,38 +1,42 @@
-// Options of predict and explain.
+// Options of predict, explain and compare.
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/cli/predict_options.h"
 
-#include <limits>
+#include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "orrery/base/text.h"
 #include "orrery/cli/numbers.h"
+#include "orrery/cli/progress.h"
+#include "orrery/report/html.h"
+#include "orrery/session/files.h"
 
 namespace orrery::cli {
 
+template <class Report>
+Result<void> PredictOptions::write_page(const Report& report) const {
+  return html_.empty() ? Result<void>() : session::write_file(html_, report::to_html(report));
+}
+
+PredictOptions::PredictOptions() : texts_(session::model_options().size()) {}
+
 std::vector<Argument> PredictOptions::arguments() {
-  return {
+  std::vector<Argument> all = {
       {.name = "subject",
        .value = "MODEL|OP [key=value ...]",
        .help = "a model (name or path of a config.json), or an operator with its sizes",
        .list = &subject_,
        .required = true},
-      {.name = "--machine",
-       .value = "M",
-       .help = "machine: name, or path of a .toml",
-       .text = &machine_,
-       .required = true},
-      {.name = "--phase", .value = "P", .help = "prefill or decode [decode]", .text = &phase_},
-      {.name = "--batch", .value = "B", .help = "sequences [1]", .text = &batch_},
-      {.name = "--seq",
-       .value = "S",
-       .help = "prefill: tokens of each prompt [512]",
-       .text = &seq_},
-      {.name = "--context",
-       .value = "C",
-       .help = "decode: tokens attended to [1024]",
-       .text = &context_},
-      {.name = "--runtime", .value = "R", .help = "graph or eager [graph]", .text = &runtime_},
+  };
+  const auto options = session::model_options();
+  for (size_t i = 0; i < options.size(); ++i) {
+    all.push_back({.name = "--" + std::string(options[i].name),
+                   .value = std::string(options[i].value),
+                   .help = "models: " + std::string(options[i].meaning),
+                   .text = &texts_[i]});
+  }
+  const std::vector<Argument> others = {
       {.name = "--state",
        .value = "S",
        .help = "clock: burst, steady or mixed [models steady, operators mixed]",
@@ -41,113 +45,187 @@ std::vector<Argument> PredictOptions::arguments() {
        .value = "C",
        .help = "operators: operands cold or warm [cold]",
        .text = &cache_},
-      {.name = "--usable-memory",
-       .value = "F",
-       .help = "share of the memory a program may use [0.9]",
-       .text = &usable_memory_},
       {.name = "--pass-off",
        .value = "NAME",
-       .help = "do not run this pass (may be repeated)",
+       .help = "models: do not run this pass (may be repeated)",
        .list = &passes_off_},
+      {.name = "--threads",
+       .value = "N",
+       .help = "sweeps: threads to use [$ORRERY_THREADS, else one per core]",
+       .text = &threads_},
+      {.name = "--csv", .value = "", .help = "sweeps: CSV instead of text", .flag = &csv_},
       {.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_},
+      {.name = "--html",
+       .value = "FILE",
+       .help = "also write the report as one page for a browser",
+       .text = &html_},
   };
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
-Result<Answer> PredictOptions::run(const session::Session& session, report::Detail detail) const {
-  const std::string& name = subject_[0];
-  if (session::find_operator(name) != nullptr) {
-    return run_call(session, detail);
+bool PredictOptions::is_operator() const {
+  return session::find_operator(subject_[0]) != nullptr;
+}
+
+std::vector<session::Given> PredictOptions::given() const {
+  std::vector<session::Given> given;
+  if (is_operator()) {
+    for (size_t i = 1; i < subject_.size(); ++i) {
+      const size_t equals = subject_[i].find('=');
+      const std::string value = equals == std::string::npos ? "" : subject_[i].substr(equals + 1);
+      given.emplace_back(subject_[i].substr(0, equals), value);
+    }
+    return given;
   }
-  if (subject_.size() > 1) {
-    const bool has_sizes = subject_[1].find('=') != std::string::npos;
+  const auto options = session::model_options();
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (!texts_[i].empty()) {
+      given.emplace_back(options[i].name, texts_[i]);
+    }
+  }
+  return given;
+}
+
+Result<void> PredictOptions::check() const {
+  if (csv_ && json_) {
+    return make_error(ErrorCode::InvalidInput, "[cli] --csv, --json: got both, need one");
+  }
+  if (is_operator()) {
+    std::vector<std::string> wrong;
+    const auto options = session::model_options();
+    for (size_t i = 0; i < options.size(); ++i) {
+      if (!texts_[i].empty()) {
+        wrong.push_back("--" + std::string(options[i].name));
+      }
+    }
+    if (!passes_off_.empty()) {
+      wrong.emplace_back("--pass-off");
+    }
+    if (!wrong.empty()) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[cli] {}: belongs to models, need key=value for the operator '{}'",
+                        join(wrong, ", "),
+                        subject_[0]);
+    }
+    return {};
+  }
+  if (subject_.size() > 1 && subject_[1].find('=') != std::string::npos) {
     std::vector<std::string> names;
     for (const session::Operator& op : session::operators()) {
       names.emplace_back(op.name);
     }
-    return has_sizes ? make_error(ErrorCode::NotFound,
-                                  "[cli] operator: got '{}', need one that `orrery ops` lists{}",
-                                  name,
-                                  did_you_mean(name, names))
-                     : make_error(ErrorCode::InvalidInput,
-                                  "[cli] got '{}' after the model, need options",
-                                  subject_[1]);
+    return make_error(ErrorCode::NotFound,
+                      "[cli] operator: got '{}', need one that `orrery ops` lists{}",
+                      subject_[0],
+                      did_you_mean(subject_[0], names));
   }
-  return run_model(session, detail);
-}
-
-Result<session::ModelRequest> PredictOptions::model_request() const {
-  session::ModelRequest request{.model = subject_[0], .machine = machine_};
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  request.phase = phase_.empty() ? request.phase : phase_;
-  request.runtime = runtime_.empty() ? request.runtime : runtime_;
-  request.state = state_.empty() ? request.state : state_;
-  if (!batch_.empty()) {
-    ORR_TRY(request.batch, whole("--batch", batch_, 1, kMost));
-  }
-  if (!seq_.empty()) {
-    ORR_TRY(request.seq, whole("--seq", seq_, 1, kMost));
-  }
-  if (!context_.empty()) {
-    ORR_TRY(request.context, whole("--context", context_, 1, kMost));
-  }
-  if (!usable_memory_.empty()) {
-    ORR_TRY(request.usable_memory, decimal("--usable-memory", usable_memory_));
+  if (subject_.size() > 1) {
+    return make_error(
+        ErrorCode::InvalidInput, "[cli] got '{}' after the model, need options", subject_[1]);
   }
   if (!cache_.empty()) {
     return make_error(ErrorCode::InvalidInput,
                       "[cli] --cache: belongs to operators, a model's plan decides it");
   }
+  return {};
+}
+
+Result<session::SweepRequest> PredictOptions::sweep_request(
+    const std::vector<std::string>& machines) const {
+  session::SweepRequest request{.subject = subject_[0], .machines = machines};
+  request.options = given();
+  request.state = state_;
+  request.cache = cache_;
+  request.passes_off = passes_off_;
+  const char* variable = std::getenv("ORRERY_THREADS");
+  const std::string threads_text = threads_.empty() && variable != nullptr ? variable : threads_;
+  if (!threads_text.empty()) {
+    constexpr int64_t kMostThreads = 1024;
+    ORR_TRY(const int64_t threads, whole("--threads", threads_text, 1, kMostThreads));
+    request.threads = static_cast<size_t>(threads);
+  }
+  return request;
+}
+
+bool PredictOptions::is_sweep() const {
+  return session::is_sweep({.subject = subject_[0], .machines = {}, .options = given()});
+}
+
+Result<Answer> PredictOptions::sweep(const session::Session& session,
+                                     const std::vector<std::string>& machines) const {
+  ORR_TRY_VOID(check());
+  ORR_TRY(session::SweepRequest request, sweep_request(machines));
+  Progress progress;
+  if (progress.is_shown()) {
+    request.progress = [&progress](size_t done, size_t all) { progress.show(done, all); };
+  }
+  ORR_TRY(const report::Sweep sweep, session.sweep(request));
+  ORR_TRY_VOID(write_page(sweep));
+  return Answer{csv_    ? report::to_csv(sweep)
+                : json_ ? report::to_json(sweep)
+                        : report::to_text(sweep),
+                0};
+}
+
+Result<Answer> PredictOptions::predict(const session::Session& session,
+                                       const std::string& machine,
+                                       report::Detail detail) const {
+  ORR_TRY_VOID(check());
+  if (csv_) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[cli] --csv: belongs to sweeps, need a range (--batch 1..256x2)");
+  }
+  return is_operator() ? predict_call(session, machine, detail)
+                       : predict_model(session, machine, detail);
+}
+
+Result<Answer> PredictOptions::compare(const session::Session& session,
+                                       const std::vector<std::string>& machines) const {
+  ORR_TRY_VOID(check());
+  if (is_operator() || is_sweep()) {
+    return sweep(session, machines);
+  }
+  ORR_TRY(const session::ModelRequest request, model_request(""));
+  ORR_TRY(const report::Comparison comparison, session.compare(request, machines));
+  ORR_TRY_VOID(write_page(comparison));
+  return Answer{csv_    ? report::to_csv(comparison)
+                : json_ ? report::to_json(comparison, report::Detail::Summary)
+                        : report::to_text(comparison),
+                0};
+}
+
+Result<session::ModelRequest> PredictOptions::model_request(const std::string& machine) const {
+  ORR_TRY(session::ModelRequest request, session::model_request(subject_[0], machine, given()));
+  request.state = state_.empty() ? request.state : state_;
   request.passes_off = passes_off_;
   return request;
 }
 
-Result<Answer> PredictOptions::run_model(const session::Session& session,
-                                         report::Detail detail) const {
-  ORR_TRY(const session::ModelRequest request, model_request());
+Result<Answer> PredictOptions::predict_model(const session::Session& session,
+                                             const std::string& machine,
+                                             report::Detail detail) const {
+  ORR_TRY(session::ModelRequest request, model_request(machine));
+  request.advice = true;
   ORR_TRY(const report::ModelPrediction prediction, session.predict(request));
+  ORR_TRY_VOID(write_page(prediction));
   return Answer{json_ ? to_json(prediction, detail) : to_text(prediction, detail),
                 prediction.fit.fits ? 0 : 1};
 }
 
-Result<void> PredictOptions::refuse_model_options() const {
-  const std::pair<std::string_view, const std::string*> options[] = {
-      {"--phase", &phase_},
-      {"--batch", &batch_},
-      {"--seq", &seq_},
-      {"--context", &context_},
-      {"--runtime", &runtime_},
-      {"--usable-memory", &usable_memory_},
-  };
-  std::vector<std::string> given;
-  for (const auto& [name, text] : options) {
-    if (!text->empty()) {
-      given.emplace_back(name);
-    }
-  }
-  if (!passes_off_.empty()) {
-    given.emplace_back("--pass-off");
-  }
-  if (!given.empty()) {
-    return make_error(ErrorCode::InvalidInput,
-                      "[cli] {}: belongs to models, need key=value for the operator '{}'",
-                      join(given, ", "),
-                      subject_[0]);
-  }
-  return {};
-}
-
-Result<Answer> PredictOptions::run_call(const session::Session& session,
-                                        report::Detail detail) const {
-  ORR_TRY_VOID(refuse_model_options());
+Result<Answer> PredictOptions::predict_call(const session::Session& session,
+                                            const std::string& machine,
+                                            report::Detail detail) const {
   session::CallRequest request{
       .op = subject_[0],
       .arguments = {subject_.begin() + 1, subject_.end()},
-      .machine = machine_,
+      .machine = machine,
   };
   request.state = state_.empty() ? request.state : state_;
   request.cache = cache_.empty() ? request.cache : cache_;
   request.advice = detail == report::Detail::Explained;
   ORR_TRY(const report::CallPrediction prediction, session.predict(request));
+  ORR_TRY_VOID(write_page(prediction));
   return Answer{json_ ? to_json(prediction, detail) : to_text(prediction, detail), 0};
 }
 

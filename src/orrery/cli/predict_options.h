@@ -1,4 +1,4 @@
-// The options that `predict` and `explain` share, and their run.
+// The options that `predict`, `explain` and `compare` share, and their run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,32 +7,58 @@
 
 #include "orrery/cli/command.h"
 #include "orrery/report/predict_report.h"
+#include "orrery/session/model_options.h"
+#include "orrery/session/sweep.h"
 
 namespace orrery::cli {
 
+/// What is asked, apart from the machine: a model with options, or an operator with arguments.
 class PredictOptions {
  public:
+  PredictOptions();
+
+  /// All but the machine, which each command names in its own way.
   std::vector<Argument> arguments();
-  Result<Answer> run(const session::Session& session, report::Detail detail) const;
+
+  /// Is some option a list or a range?
+  bool is_sweep() const;
+
+  /// One prediction on one machine. Errors: --csv, which belongs to sweeps.
+  Result<Answer> predict(const session::Session& session,
+                         const std::string& machine,
+                         report::Detail detail) const;
+  /// One step of a model on several machines; a sweep if there is a range, or for an operator.
+  Result<Answer> compare(const session::Session& session,
+                         const std::vector<std::string>& machines) const;
+  /// All points on all machines.
+  Result<Answer> sweep(const session::Session& session,
+                       const std::vector<std::string>& machines) const;
 
  private:
-  Result<Answer> run_model(const session::Session& session, report::Detail detail) const;
-  Result<Answer> run_call(const session::Session& session, report::Detail detail) const;
-  Result<session::ModelRequest> model_request() const;
-  /// Options that only models take, where an operator was asked for.
-  Result<void> refuse_model_options() const;
+  Result<session::ModelRequest> model_request(const std::string& machine) const;
+  Result<Answer> predict_model(const session::Session& session,
+                               const std::string& machine,
+                               report::Detail detail) const;
+  Result<Answer> predict_call(const session::Session& session,
+                              const std::string& machine,
+                              report::Detail detail) const;
+  /// Where --html asks for one.
+  template <class Report>
+  Result<void> write_page(const Report& report) const;
+  bool is_operator() const;
+  /// Words that fit neither a model nor an operator; options of the other kind.
+  Result<void> check() const;
+  Result<session::SweepRequest> sweep_request(const std::vector<std::string>& machines) const;
+  std::vector<session::Given> given() const;
 
   std::vector<std::string> subject_;  // MODEL, or OP and key=value ...
-  std::string machine_;
-  std::string phase_;
-  std::string batch_;
-  std::string seq_;
-  std::string context_;
-  std::string runtime_;
+  std::vector<std::string> texts_;    // of session::model_options(), in their order
   std::string state_;
   std::string cache_;
-  std::string usable_memory_;
   std::vector<std::string> passes_off_;
+  std::string threads_;
+  std::string html_;
+  bool csv_ = false;
   bool json_ = false;
 };
 

@@ -34,7 +34,7 @@ Start start_of(const kernel::Profile& profile,
   const Duration gap =
       launch.graph_gap + (conditions.follows_other ? launch.graph_gap_other : Duration::zero());
   start.launch = gap.seconds().value() * (1 + profile.extra_nodes);
-  if (profile.programmatic_launch) {
+  if (profile.programmatic_launch || conditions.kernel_only) {
     start.launch = 0;  // the kernel before lets it start early; only its own first access remains
   }
   start.fixed = profile.fixed.seconds().value();
@@ -176,7 +176,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   const auto state = windowed ? plan::ClockState::Burst : conditions.clock;
   const double stated = profile.behaviour.overlap;
   const Work work{.core = core.cycles,
-                  .tensor = core.tensor_load,
+                  .tensor = core.tensor_load * conditions.data_power,
                   .l2 = l2_cycles(profile.traffic, chip),
                   .dram = memory.dram,
                   .link = link_seconds(profile.link, chip.link),

@@ -32,11 +32,15 @@ MemoryTime memory_time(const kernel::Profile& profile,
   // A cold operand streams through, and what is used once does not keep the rest out for long: only
   // warm bytes count. A result is written back even if it is soon overwritten in L2 (relu of 1000 x
   // 4096 into one buffer takes nearly as long as into many), unless all copies of everything fit.
-  const double warm = (warm_activations ? recent : 0) + (warm_weights ? other : 0);
+  const double warm_recent = warm_activations ? recent : 0;
+  const double warm = warm_recent + (warm_weights ? other : 0);
   const double kept = warm_activations ? written : 0;
+  const double recent_sets =
+      conditions.activation_sets > 0 ? static_cast<double>(conditions.activation_sets) : input_sets;
+  const double touched = input_sets * (warm - warm_recent) + recent_sets * warm_recent;
   const double read_share =
-      machine::resident_share(input_sets * warm + output_sets * kept + scratch, chip.l2);
-  const double write_share = machine::resident_share(input_sets * (warm + kept), chip.l2);
+      machine::resident_share(touched + output_sets * kept + scratch, chip.l2);
+  const double write_share = machine::resident_share(touched + recent_sets * kept, chip.l2);
   const double scratch_share =
       scratch > 0 ? machine::resident_share(scratch + written + (recent + other) / 2, chip.l2) : 0;
   const double from_l2 = read_share * warm + scratch_share * scratch;

@@ -115,7 +115,8 @@ ResidentsTime residents_time(const kernel::Profile& profile,
   const double rest = share - full * residents;
 
   Demand demand = demand_of(profile.kinds.front(), chip, latency_share, exponent);
-  const double launched = chip.launch.block_interval.value() * units / share;
+  const double launched =
+      chip.launch.block_interval.value() * profile.behaviour.start_share * units / share;
   demand.pipes = std::max(demand.pipes, launched);
   const double memory = conditions.memory * conditions.hertz / share;
   const Visit visit{.memory = memory,

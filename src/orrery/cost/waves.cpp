@@ -284,7 +284,7 @@ CoreTime core_time(const kernel::Profile& profile,
   }
   core.cycles = std::max(0.0, core.cycles - first_latency(profile, context));
   const double blocks = profile.ctas > 0 ? static_cast<double>(profile.ctas) : units;
-  const double starts = blocks * chip.launch.block_interval.value();
+  const double starts = blocks * chip.launch.block_interval.value() * profile.behaviour.start_share;
   if (starts > core.cycles) {
     core.cycles = starts;
     core.longest.limit = Limit::BlockStart;

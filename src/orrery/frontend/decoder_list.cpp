@@ -13,40 +13,43 @@ namespace orrery::frontend {
 
 namespace {
 
-struct Field {
-  std::string_view key;
-  int64_t Decoder::* member;
-};
+constexpr std::array<std::string_view, 7> kFields = {
+    "hidden", "intermediate", "heads", "kv_heads", "head_dim", "vocab", "layers"};
 
-constexpr std::array kFields = {
-    Field{"hidden", &Decoder::hidden},
-    Field{"intermediate", &Decoder::intermediate},
-    Field{"heads", &Decoder::heads},
-    Field{"kv_heads", &Decoder::kv_heads},
-    Field{"head_dim", &Decoder::head_dim},
-    Field{"vocab", &Decoder::vocabulary},
-    Field{"layers", &Decoder::layers},
-};
+/// A plain decoder of the sizes in kFields, in their order.
+Model plain_decoder(const std::string& name, const std::array<int64_t, kFields.size()>& sizes) {
+  Model model;
+  model.name = name;
+  model.family = "llama";
+  model.hidden = sizes[0];
+  model.input.vocabulary = sizes[5];
+  Layer layer;
+  layer.dense = Dense{.width = sizes[1]};
+  layer.mixer = Attention{.heads = sizes[2],
+                          .kv_heads = sizes[3],
+                          .head_dim = sizes[4],
+                          .value_dim = sizes[4],
+                          .rotary_dim = sizes[4]};
+  model.stack.groups = {{sizes[6], {std::move(layer)}}};
+  return model;
+}
 
-Result<Decoder> read_one(std::string_view origin, const std::string& name, const Json& sizes) {
-  Decoder decoder;
-  decoder.name = name;
-  for (const Field& field : kFields) {
-    const Json* value = sizes.find(field.key);
+Result<Model> read_one(std::string_view origin, const std::string& name, const Json& sizes) {
+  std::array<int64_t, kFields.size()> numbers{};
+  for (size_t i = 0; i < kFields.size(); ++i) {
+    const Json* value = sizes.find(kFields[i]);
     if (value == nullptr || value->kind != Json::Kind::Integer || value->integer < 1) {
       return make_error(ErrorCode::InvalidInput,
                         "[frontend.decoders] {}: {}.{}: got {}, need a positive integer",
                         origin,
                         name,
-                        field.key,
+                        kFields[i],
                         value == nullptr ? "none" : value->to_text());
     }
-    decoder.*field.member = value->integer;
+    numbers[i] = value->integer;
   }
   for (const auto& [key, value] : sizes.members) {
-    const bool known = std::any_of(
-        kFields.begin(), kFields.end(), [&key](const Field& field) { return field.key == key; });
-    if (!known) {
+    if (std::find(kFields.begin(), kFields.end(), key) == kFields.end()) {
       return make_error(ErrorCode::Unsupported,
                         "[frontend.decoders] {}: {}.{}: not understood (got {})",
                         origin,
@@ -55,7 +58,7 @@ Result<Decoder> read_one(std::string_view origin, const std::string& name, const
                         value.to_text());
     }
   }
-  return decoder;
+  return plain_decoder(name, numbers);
 }
 
 /// "llama3-70b-8L" -> 8 and the name before; 0 if it has no such end.
@@ -76,7 +79,7 @@ int64_t cut_layers(std::string_view& name) {
 
 }  // namespace
 
-Result<std::vector<Decoder>> read_decoder_list(std::string_view json, std::string_view origin) {
+Result<std::vector<Model>> read_decoder_list(std::string_view json, std::string_view origin) {
   ORR_TRY(const Json root, parse_json(json, origin));
   const Json* models = root.find("models");
   if (models == nullptr || !models->is_object()) {
@@ -84,17 +87,17 @@ Result<std::vector<Decoder>> read_decoder_list(std::string_view json, std::strin
                       "[frontend.decoders] {}: got no object 'models', need one",
                       origin);
   }
-  std::vector<Decoder> list;
+  std::vector<Model> list;
   for (const auto& [name, sizes] : models->members) {
-    ORR_TRY(Decoder decoder, read_one(origin, name, sizes));
+    ORR_TRY(Model decoder, read_one(origin, name, sizes));
     list.push_back(std::move(decoder));
   }
   return list;
 }
 
-Result<Decoder> find_decoder(const std::vector<Decoder>& list, std::string_view name) {
+Result<Model> find_decoder(const std::vector<Model>& list, std::string_view name) {
   std::string_view base = name;
-  const auto named = [&base](const Decoder& decoder) { return decoder.name == base; };
+  const auto named = [&base](const Model& decoder) { return decoder.name == base; };
   auto found = std::find_if(list.begin(), list.end(), named);
   int64_t layers = 0;
   if (found == list.end()) {
@@ -103,7 +106,7 @@ Result<Decoder> find_decoder(const std::vector<Decoder>& list, std::string_view 
   }
   if (found == list.end()) {
     std::vector<std::string> names;
-    for (const Decoder& decoder : list) {
+    for (const Model& decoder : list) {
       names.push_back(decoder.name);
     }
     return make_error(ErrorCode::NotFound,
@@ -111,9 +114,11 @@ Result<Decoder> find_decoder(const std::vector<Decoder>& list, std::string_view 
                       name,
                       did_you_mean(base, names));
   }
-  Decoder decoder = *found;
+  Model decoder = *found;
   decoder.name = name;
-  decoder.layers = layers > 0 ? std::min(layers, decoder.layers) : decoder.layers;
+  if (layers > 0) {
+    cut_layers(decoder, layers);
+  }
   return decoder;
 }
 

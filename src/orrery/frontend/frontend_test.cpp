@@ -4,11 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
+#include <vector>
 
-#include "orrery/frontend/decoder.h"
 #include "orrery/frontend/decoder_list.h"
 #include "orrery/frontend/huggingface.h"
 #include "orrery/frontend/json.h"
+#include "orrery/frontend/model_graph.h"
+#include "orrery/frontend/model_size.h"
+#include "orrery/frontend/module_pattern.h"
+#include "orrery/graph/parse.h"
 #include "orrery/graph/print.h"
 
 namespace orrery::frontend {
@@ -31,61 +36,132 @@ std::string with(std::string_view from, std::string_view to) {
 }
 
 std::string complaint(const std::string& json) {
-  const Result<Decoder> decoder = read_huggingface(json, "test");
-  return decoder.ok() ? "" : decoder.error().message;
+  const Result<Model> model = read_huggingface(json, "test");
+  return model.ok() ? "" : model.error().message;
+}
+
+const Attention& attention_of(const Model& model) {
+  return *first_attention(model.stack);
 }
 
 TEST(Huggingface, ReadsSizes) {
-  const Result<Decoder> decoder = read_huggingface(kLlama, "test");
-  ASSERT_TRUE(decoder.ok()) << decoder.error().to_string();
-  EXPECT_EQ(decoder->hidden, 64);
-  EXPECT_EQ(decoder->head_dim, 16);  // hidden / heads, as none is given
-  EXPECT_EQ(decoder->kv_heads, 2);
-  EXPECT_EQ(decoder->dtype, DType::BF16);
-  EXPECT_FALSE(decoder->qkv_bias);
+  const Result<Model> model = read_huggingface(kLlama, "test");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_EQ(model->hidden, 64);
+  EXPECT_EQ(layer_count(model->stack), 3);
+  EXPECT_EQ(attention_of(*model).head_dim, 16);  // hidden / heads, as none is given
+  EXPECT_EQ(attention_of(*model).kv_heads, 2);
+  EXPECT_EQ(model->dtype, DType::BF16);
+  EXPECT_FALSE(attention_of(*model).qkv_bias);
 }
 
-TEST(Huggingface, ArchitecturesDifferInBiasAndNorm) {
-  const auto qwen2 = read_huggingface(with("LlamaForCausalLM", "Qwen2ForCausalLM"), "q2");
+TEST(Huggingface, FamiliesDifferInBiasAndNorm) {
+  const auto qwen2 = read_huggingface(with("\"llama\"", "\"qwen2\""), "q2");
   ASSERT_TRUE(qwen2.ok()) << qwen2.error().to_string();
-  EXPECT_TRUE(qwen2->qkv_bias);
-  EXPECT_FALSE(qwen2->output_bias);
-  const auto qwen3 = read_huggingface(with("LlamaForCausalLM", "Qwen3ForCausalLM"), "q3");
+  EXPECT_TRUE(attention_of(*qwen2).qkv_bias);
+  EXPECT_FALSE(attention_of(*qwen2).output_bias);
+  const auto qwen3 = read_huggingface(with("\"llama\"", "\"qwen3\""), "q3");
   ASSERT_TRUE(qwen3.ok()) << qwen3.error().to_string();
-  EXPECT_TRUE(qwen3->qk_norm);
-  EXPECT_FALSE(qwen3->qkv_bias);
+  EXPECT_EQ(attention_of(*qwen3).qk_norm, QkNorm::Head);
+  EXPECT_FALSE(attention_of(*qwen3).qkv_bias);
 }
 
 TEST(Huggingface, KeyThatChangesTheArithmeticIsNamed) {
-  const std::string added =
-      with("\"model_type\"", "\"final_logit_softcapping\": 30.0, \"model_type\"");
+  const std::string added = with("\"model_type\"", "\"hash_layers\": 3, \"model_type\"");
   EXPECT_EQ(complaint(added),
-            "[frontend.huggingface] test: final_logit_softcapping: not understood, and it may "
-            "change what is computed (got 30)");
-  EXPECT_THAT(complaint(with("\"silu\"", "\"gelu\"")), HasSubstr("hidden_act: got \"gelu\""));
-  EXPECT_THAT(complaint(with("llama3", "longrope")), HasSubstr("rope_scaling: got \"longrope\""));
-  EXPECT_THAT(complaint(with("\"model_type\"", "\"quantization_config\": {}, \"model_type\"")),
-              HasSubstr("quantization_config: not understood"));
+            "[frontend.huggingface] test: hash_layers: not understood, and it may change what is "
+            "computed (got 3)");
+  EXPECT_THAT(complaint(with("\"silu\"", "\"xielu\"")), HasSubstr("hidden_act: got \"xielu\""));
+  EXPECT_THAT(complaint(with("llama3", "spiral")), HasSubstr("rope_scaling: got \"spiral\""));
 }
 
-TEST(Huggingface, SlidingWindowIsReadOrRefused) {
-  const std::string mistral =
-      with("LlamaForCausalLM\"]", "MistralForCausalLM\"], \"sliding_window\": 4096");
-  EXPECT_EQ(read_huggingface(mistral, "m")->window, 4096);
-  const std::string off = with("LlamaForCausalLM\"]",
-                               "Qwen2ForCausalLM\"], \"sliding_window\": 4096, "
-                               "\"use_sliding_window\": false");
-  EXPECT_EQ(read_huggingface(off, "q")->window, 0);
-  const std::string on = with("LlamaForCausalLM\"]",
-                              "Qwen2ForCausalLM\"], \"sliding_window\": 4096, "
-                              "\"use_sliding_window\": true");
-  EXPECT_THAT(complaint(on), HasSubstr("use_sliding_window: got 4096, need false"));
+TEST(Huggingface, WindowsAreOfTheLayersThatHaveThem) {
+  const auto mistral =
+      read_huggingface(with("\"llama\"", "\"mistral\", \"sliding_window\": 4096"), "m");
+  EXPECT_EQ(attention_of(*mistral).window, 4096);
+  const auto off = read_huggingface(
+      with("\"llama\"", "\"qwen2\", \"sliding_window\": 4096, \"use_sliding_window\": false"), "q");
+  EXPECT_EQ(attention_of(*off).window, 0);
+  // Qwen 2 with the flag: layers from max_window_layers on.
+  const auto on =
+      read_huggingface(with("\"llama\"",
+                            "\"qwen2\", \"sliding_window\": 4096, \"use_sliding_window\": true, "
+                            "\"max_window_layers\": 2"),
+                       "q");
+  ASSERT_EQ(on->stack.groups.size(), 2U);
+  EXPECT_EQ(std::get<Attention>(on->stack.groups[0].body[0].mixer).window, 0);
+  EXPECT_EQ(std::get<Attention>(on->stack.groups[1].body[0].mixer).window, 4096);
 }
 
-TEST(Huggingface, UnknownArchitectureListsTheKnown) {
-  EXPECT_EQ(complaint(with("LlamaForCausalLM", "MambaForCausalLM")),
-            "[frontend.huggingface] test: architecture: got 'MambaForCausalLM', need one of "
-            "LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM");
+TEST(Huggingface, UnknownFamilyListsTheKnown) {
+  const std::string text = complaint(with("\"llama\"", "\"lama\""));
+  EXPECT_THAT(text, HasSubstr("test: model_type: got 'lama' (LlamaForCausalLM), need one of "));
+  EXPECT_THAT(text, HasSubstr("did you mean 'llama'"));
+}
+
+TEST(Huggingface, ExpertsAndTheirCounts) {
+  const auto model = read_huggingface(
+      with("\"llama\"", "\"mixtral\", \"num_local_experts\": 8, \"num_experts_per_tok\": 2"), "m");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  const auto size = size_of(*model);
+  ASSERT_TRUE(size.ok()) << size.error().to_string();
+  // experts of 3 x 64 x 128 each, of which a token meets two of eight
+  EXPECT_EQ(size->parameters - size->active, 3.0 * 6 * 3 * 64 * 128);
+}
+
+TEST(Huggingface, QuantisationLeavesOutWhatItLists) {
+  const auto model =
+      read_huggingface(with("\"llama\"",
+                            "\"llama\", \"quantization_config\": {\"quant_method\": \"fp8\", "
+                            "\"weight_block_size\": [128, 128], \"modules_to_not_convert\": "
+                            "[\"model.layers.1.mlp\"]}"),
+                       "m");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  const std::vector<Layer> layers = unrolled(model->stack);
+  const auto scheme = [&layers](size_t layer, Part part) {
+    return layers[layer].precision[static_cast<size_t>(part)].scheme;
+  };
+  EXPECT_EQ(scheme(0, Part::Up), graph::Scheme::Block);
+  EXPECT_EQ(scheme(1, Part::Up), graph::Scheme::None);
+  EXPECT_EQ(scheme(1, Part::Qkv), graph::Scheme::Block);
+  EXPECT_EQ(scheme(0, Part::Head), graph::Scheme::None);
+  EXPECT_THAT(complaint(with("\"llama\"",
+                             "\"llama\", \"quantization_config\": {\"quant_method\": \"hqq\"}")),
+              HasSubstr("quantization_config.quant_method: got 'hqq', need fp8"));
+}
+
+TEST(ModulePattern, NamesGlobsAndExpressions) {
+  constexpr std::string_view kName = "model.layers.10.mlp.gate_proj";
+  EXPECT_TRUE(matches_module("model.layers.10", kName));
+  EXPECT_FALSE(matches_module("model.layers.1", kName));
+  EXPECT_TRUE(matches_module("model.layers.1*", kName));
+  EXPECT_FALSE(matches_module("model.layers.1.*", kName));
+  EXPECT_TRUE(matches_module("gate_proj", kName));
+  EXPECT_FALSE(matches_module("gate", kName));
+  EXPECT_TRUE(matches_module("re:.*mlp\\.(gate|up|gate_up|down)_proj.*", kName));
+  EXPECT_FALSE(matches_module("re:.*self_attn.*", kName));
+  EXPECT_TRUE(matches_module("re:model\\.layers\\.\\d+\\.mlp", kName));
+  EXPECT_FALSE(matches_module("re:(a*)*(a*)*(a*)*b", std::string(100, 'a'))) << "gives up";
+}
+
+TEST(Groups, PeriodsAreFoundAndCutApart) {
+  Layer full;
+  full.mixer = Attention{.heads = 1};
+  Layer linear;
+  linear.mixer = DeltaNet{.k_heads = 1};
+  std::vector<Layer> layers;
+  for (int i = 0; i < 12; ++i) {
+    layers.push_back(i % 4 == 3 ? full : linear);
+  }
+  Stack stack;
+  stack.groups = grouped(layers);
+  ASSERT_EQ(stack.groups.size(), 1U);
+  EXPECT_EQ(stack.groups[0].times, 3);
+  EXPECT_EQ(unrolled(stack), layers);
+  Model model;
+  model.stack = stack;
+  cut_layers(model, 6);  // one whole period and half of another
+  EXPECT_EQ(layer_count(model.stack), 6);
 }
 
 TEST(Huggingface, AllWrongValuesAreListed) {
@@ -118,8 +194,8 @@ TEST(DecoderList, NameWithLayersIsCut) {
     "heads": 4, "kv_heads": 2, "head_dim": 16, "vocab": 100, "layers": 32}}})";
   const auto list = read_decoder_list(kList, "models.json");
   ASSERT_TRUE(list.ok()) << list.error().to_string();
-  EXPECT_EQ(find_decoder(*list, "m-7b")->layers, 32);
-  EXPECT_EQ(find_decoder(*list, "m-7b-4L")->layers, 4);
+  EXPECT_EQ(layer_count(find_decoder(*list, "m-7b")->stack), 32);
+  EXPECT_EQ(layer_count(find_decoder(*list, "m-7b-4L")->stack), 4);
   EXPECT_EQ(
       find_decoder(*list, "m-8b").error().message,
       "[frontend.decoders] decoder: got 'm-8b', need one that is listed; did you mean 'm-7b'?");
@@ -127,9 +203,9 @@ TEST(DecoderList, NameWithLayersIsCut) {
               HasSubstr("f: x.hidden: got 0, need a positive integer"));
 }
 
-TEST(DecoderGraph, HoldsOneLayerAndItsCount) {
-  const Decoder decoder = *read_huggingface(kLlama, "test");
-  const auto graph = decoder_graph(decoder, Phase::Decode);
+TEST(ModelGraph, HoldsOneLayerAndItsCount) {
+  const Model decoder = *read_huggingface(kLlama, "test");
+  const auto graph = model_graph(decoder, Phase::Decode);
   ASSERT_TRUE(graph.ok()) << graph.error().to_string();
   ASSERT_EQ(graph->repeats().size(), 1U);
   EXPECT_EQ(graph->repeats()[0].count, 3);
@@ -140,23 +216,73 @@ TEST(DecoderGraph, HoldsOneLayerAndItsCount) {
   EXPECT_THAT(text, HasSubstr("logits: bf16 [batch, 1, 1000] = linear final_norm head"));
 }
 
-TEST(DecoderGraph, PrefillIsCausalAndHasNoCache) {
-  const Decoder decoder = *read_huggingface(kLlama, "test");
-  const auto graph = decoder_graph(decoder, Phase::Prefill);
+TEST(ModelGraph, PrefillIsCausalAndHasNoCache) {
+  const Model decoder = *read_huggingface(kLlama, "test");
+  const auto graph = model_graph(decoder, Phase::Prefill);
   ASSERT_TRUE(graph.ok()) << graph.error().to_string();
   const std::string text = graph::print(*graph);
   EXPECT_THAT(text, HasSubstr("= attention q_rotary k_rotary v causal=1"));
   EXPECT_THAT(text, ::testing::Not(HasSubstr("cache")));
 }
 
-TEST(DecoderGraph, ImpossibleSizesAreErrors) {
-  Decoder decoder = *read_huggingface(kLlama, "test");
-  decoder.kv_heads = 3;
-  EXPECT_EQ(decoder_graph(decoder, Phase::Decode).error().message,
-            "[frontend.decoder] test: heads: got 4 with 3 kv heads, need a multiple");
-  decoder.layers = int64_t{1} << 40;
-  EXPECT_THAT(decoder_graph(decoder, Phase::Decode).error().message, HasSubstr("layers: got"));
-  EXPECT_THAT(decoder_graph(decoder, Phase::Train).error().message, HasSubstr("got train"));
+TEST(ModelGraph, ImpossibleSizesAreErrors) {
+  Model model = *read_huggingface(kLlama, "test");
+  std::get<Attention>(model.stack.groups[0].body[0].mixer).kv_heads = 3;
+  EXPECT_EQ(model_graph(model, Phase::Decode).error().message,
+            "[frontend.model] test: heads: got 4 with 3 kv heads, need a multiple");
+  model.stack.groups[0].times = int64_t{1} << 40;
+  EXPECT_THAT(model_graph(model, Phase::Decode).error().message, HasSubstr("layers: got"));
+  EXPECT_THAT(model_graph(model, Phase::Train).error().message, HasSubstr("got train"));
+}
+
+TEST(ModelGraph, TextFormRoundTripsForEveryKindOfLayer) {
+  Layer layer;
+  layer.dense = Dense{.width = 32};
+  const std::vector<Mixer> mixers = {
+      Attention{.heads = 4,
+                .kv_heads = 2,
+                .head_dim = 16,
+                .value_dim = 8,
+                .rotary_dim = 8,
+                .window = 7,
+                .sinks = true,
+                .qk_norm = QkNorm::Width,
+                .output_gate = true},
+      LatentAttention{
+          .heads = 4, .q_rank = 8, .kv_rank = 16, .nope_dim = 8, .rope_dim = 4, .value_dim = 8},
+      LatentAttention{.heads = 4,
+                      .q_rank = 8,
+                      .kv_rank = 16,
+                      .nope_dim = 8,
+                      .rope_dim = 4,
+                      .value_dim = 8,
+                      .indexer = Indexer{.heads = 2, .head_dim = 8, .topk = 3}},
+      DeltaNet{.k_heads = 2, .k_dim = 8, .v_heads = 4, .v_dim = 8},
+      Lightning{.heads = 2, .head_dim = 8},
+      Mamba1{.inner = 32, .state = 4, .rank = 2, .norms = true},
+      Mamba2{.heads = 4, .head_dim = 8, .groups = 2, .state = 4}};
+  Model model = *read_huggingface(kLlama, "test");
+  for (size_t i = 0; i < mixers.size(); ++i) {
+    layer.mixer = mixers[i];
+    layer.experts = Experts{
+        .count = 4, .topk = 2, .width = 16, .bias = true, .shared_width = 16, .shared_gate = true};
+    layer.precision[static_cast<size_t>(Part::Experts)] = {
+        DType::I4, DType::BF16, graph::Scheme::Group, 32};
+    model.stack.groups = {{2, {layer}}};
+    for (const Phase phase : {Phase::Prefill, Phase::Decode}) {
+      const auto graph = model_graph(model, phase);
+      ASSERT_TRUE(graph.ok()) << i << graph.error().to_string();
+      const auto read = graph::parse(graph::print(*graph));
+      ASSERT_TRUE(read.ok()) << read.error().to_string() << graph::print(*graph);
+      EXPECT_EQ(*read, *graph) << i;
+    }
+  }
+}
+
+TEST(ModelGraph, AnEncoderHasNoDecodeStep) {
+  Model model = *read_huggingface(kLlama, "test");
+  model.decodes = false;
+  EXPECT_THAT(model_graph(model, Phase::Decode).error().message, HasSubstr("is an encoder"));
 }
 
 TEST(Json, RefusesAKeyThatComesTwice) {

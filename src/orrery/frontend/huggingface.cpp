@@ -1,284 +1,552 @@
-// The keys of config.json: which are read, which do not matter, which are refused.
+// The reader of config.json: one for all families.
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/frontend/huggingface.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
-#include <set>
+#include <cmath>
 
 #include "orrery/base/text.h"
+#include "orrery/frontend/config_keys.h"
+#include "orrery/frontend/families.h"
+#include "orrery/frontend/huggingface_internal.h"
 #include "orrery/frontend/json.h"
+#include "orrery/frontend/read_layers_internal.h"
 
 namespace orrery::frontend {
 
-namespace {
-
-/// What an architecture's class in transformers fixes without a key of its own.
-struct Architecture {
-  std::string_view name;
-  std::string_view model_type;
-  bool qkv_bias;  // always has biases on q, k, v
-  bool bias_key;  // reads attention_bias (q, k, v and output)
-  bool qk_norm;
-  bool window_needs_flag;  // sliding_window counts only if use_sliding_window is true
-};
-
-// Source: transformers 4.5x, models/{llama,mistral,qwen2,qwen3}/modeling_*.py.
-constexpr std::array kArchitectures = {
-    Architecture{"LlamaForCausalLM", "llama", false, true, false, false},
-    Architecture{"MistralForCausalLM", "mistral", false, false, false, false},
-    Architecture{"Qwen2ForCausalLM", "qwen2", true, false, false, true},
-    Architecture{"Qwen3ForCausalLM", "qwen3", false, true, true, true},
-};
-
-/// Keys that leave the arithmetic of a forward pass as it is.
-constexpr std::array<std::string_view, 34> kHarmless = {"_name_or_path",
-                                                        "architectures",
-                                                        "model_type",
-                                                        "transformers_version",
-                                                        "auto_map",
-                                                        "attention_dropout",
-                                                        "hidden_dropout",
-                                                        "initializer_range",
-                                                        "use_cache",
-                                                        "bos_token_id",
-                                                        "eos_token_id",
-                                                        "pad_token_id",
-                                                        "unk_token_id",
-                                                        "sep_token_id",
-                                                        "max_window_layers",
-                                                        "rope_theta",
-                                                        "rms_norm_eps",
-                                                        "_attn_implementation_autoset",
-                                                        "do_sample",
-                                                        "temperature",
-                                                        "top_p",
-                                                        "top_k",
-                                                        "max_length",
-                                                        "id2label",
-                                                        "label2id",
-                                                        "problem_type",
-                                                        "torchscript",
-                                                        "return_dict",
-                                                        "output_attentions",
-                                                        "output_hidden_states",
-                                                        "tokenizer_class",
-                                                        "task_specific_params",
-                                                        "gradient_checkpointing",
-                                                        "chunk_size_feed_forward"};
-
-/// Rotary variants that change the tables of cos and sin only, made once.
-constexpr std::array<std::string_view, 5> kRotaryTables = {
-    "default", "linear", "dynamic", "llama3", "yarn"};
-
-/// Reads keys, remembers which, and collects what is wrong.
-class Keys {
- public:
-  explicit Keys(const Json& config) : config_(config) {}
-
-  /// The value of `key` and the mark that it was read; none if absent or null.
-  const Json* take(std::string_view key) {
-    read_.insert(std::string(key));
-    const Json* value = config_.find(key);
-    return value == nullptr || value->is_null() ? nullptr : value;
+double read_epsilon(Keys& keys) {
+  double epsilon = 1e-6;
+  for (const std::string_view key : {"rms_norm_eps",
+                                     "layer_norm_eps",
+                                     "layer_norm_epsilon",
+                                     "norm_eps",
+                                     "norm_epsilon",
+                                     "layernorm_epsilon"}) {
+    epsilon = keys.number(key, epsilon);
   }
-
-  /// A positive integer; `missing` where the key is absent, an error if that is none.
-  int64_t size(std::string_view key, std::optional<int64_t> missing = std::nullopt) {
-    const Json* value = take(key);
-    if (value == nullptr) {
-      if (!missing) {
-        wrong_.push_back(fmt::format("{}: got none, need a positive integer", key));
-      }
-      return missing.value_or(0);
-    }
-    if (value->kind != Json::Kind::Integer || value->integer < 1) {
-      wrong_.push_back(fmt::format("{}: got {}, need a positive integer", key, value->to_text()));
-    }
-    return value->integer;
-  }
-
-  bool flag(std::string_view key, bool missing) {
-    const Json* value = take(key);
-    if (value != nullptr && value->kind != Json::Kind::Bool) {
-      wrong_.push_back(fmt::format("{}: got {}, need true or false", key, value->to_text()));
-    }
-    return value == nullptr ? missing : value->boolean;
-  }
-
-  void refuse(std::string_view key, const Json& value, std::string_view need) {
-    unsupported_.push_back(fmt::format("{}: got {}, need {}", key, value.to_text(), need));
-  }
-
-  void wrong(std::string message) { wrong_.push_back(std::move(message)); }
-
-  /// Keys that nobody has read and that may change the arithmetic.
-  void refuse_unread() {
-    for (const auto& [key, value] : config_.members) {
-      const bool harmless = std::find(kHarmless.begin(), kHarmless.end(), key) != kHarmless.end();
-      const bool off = value.is_null() || (value.kind == Json::Kind::Bool && !value.boolean);
-      if (!harmless && !off && !read_.contains(key)) {
-        unsupported_.push_back(
-            fmt::format("{}: not understood, and it may change what is computed "
-                        "(got {})",
-                        key,
-                        value.to_text()));
-      }
-    }
-  }
-
-  Result<void> finish(std::string_view name) const {
-    if (!wrong_.empty()) {
-      return make_error(
-          ErrorCode::InvalidInput, "[frontend.huggingface] {}: {}", name, join(wrong_, "; "));
-    }
-    if (!unsupported_.empty()) {
-      return make_error(
-          ErrorCode::Unsupported, "[frontend.huggingface] {}: {}", name, join(unsupported_, "; "));
-    }
-    return {};
-  }
-
- private:
-  const Json& config_;
-  std::set<std::string> read_;
-  std::vector<std::string> wrong_;
-  std::vector<std::string> unsupported_;
-};
-
-Result<Architecture> find_architecture(const Json& config, std::string_view name) {
-  std::string wanted;
-  if (const Json* list = config.find("architectures");
-      list != nullptr && !list->items.empty() && list->items[0].kind == Json::Kind::String) {
-    wanted = list->items[0].string;
-  }
-  const Json* type = config.find("model_type");
-  for (const Architecture& each : kArchitectures) {
-    if (wanted == each.name ||
-        (wanted.empty() && type != nullptr && type->string == each.model_type)) {
-      return each;
-    }
-  }
-  const std::string got = !wanted.empty() ? wanted : type != nullptr ? type->string : "none";
-  return make_error(ErrorCode::Unsupported,
-                    "[frontend.huggingface] {}: architecture: got '{}', need one of {}",
-                    name,
-                    got,
-                    join(huggingface_architectures(), ", "));
+  return epsilon;
 }
 
-void read_dtype(Keys& keys, Decoder& decoder) {
+DType read_dtype(Keys& keys, std::optional<DType> missing) {
   const Json* value = keys.take("torch_dtype");
   const Json* renamed = keys.take("dtype");  // since transformers 4.56
   value = value != nullptr ? value : renamed;
-  if (value == nullptr) {
-    keys.wrong("torch_dtype: got none, need the type of the weights (bfloat16 ...)");
-    return;
+  if (value == nullptr || value->string == "auto") {
+    return missing.value_or(DType::BF16);
   }
   const Result<DType> dtype = parse_dtype(value->string);
   if (!dtype.ok()) {
-    keys.wrong(
-        fmt::format("torch_dtype: got {}, need bfloat16, float16 or float32", value->to_text()));
+    keys.wrong("torch_dtype", value->to_text(), "bfloat16, float16 or float32");
+    return DType::BF16;
+  }
+  return *dtype;
+}
+
+namespace {
+
+NormKind read_norm(Keys& keys) {
+  const std::string kind = keys.fact_text("norm", "rms");
+  return kind == "layer"             ? NormKind::Layer
+         : kind == "layer_no_bias"   ? NormKind::LayerNoBias
+         : kind == "layer_no_weight" ? NormKind::LayerNoWeight
+                                     : NormKind::Rms;
+}
+
+NormOrder read_order(Keys& keys) {
+  const std::string order = keys.fact_text("order", "pre");
+  if (keys.fact("pre_norm") != nullptr && !keys.said("pre_norm")) {
+    return NormOrder::AfterSum;
+  }
+  keys.flag("postnorm");
+  return order == "post"          ? NormOrder::Post
+         : order == "both"        ? NormOrder::Both
+         : order == "after"       ? NormOrder::AfterSum
+         : order == "from_normed" ? NormOrder::FromNormed
+                                  : NormOrder::Pre;
+}
+
+Shared read_shared(Keys& keys) {
+  Shared shared;
+  shared.layers = keys.size("num_hidden_layers");
+  if (shared.layers > kMostLayers) {
+    keys.wrong("num_hidden_layers",
+               fmt::format("{}", shared.layers),
+               fmt::format("at most {}", kMostLayers));
+    shared.layers = 0;
+  }
+  shared.hidden = keys.size("hidden_size");
+  shared.order = read_order(keys);
+  if (keys.fact("recurrence") != nullptr) {
+    read_activation(keys, "hidden_act", "silu");
+    return shared;
+  }
+  shared.attention = read_attention(keys, shared.hidden);
+  shared.window = keys.count("sliding_window");
+  const Json* ratio = keys.fact("mlp_ratio");
+  const int64_t share = keys.count("expansion_ratio", ratio != nullptr ? ratio->integer : 0);
+  Dense dense;
+  if (keys.fact_flag("pattern") || keys.fact_flag("blocks")) {
+    dense.width = keys.count("intermediate_size", 0);
+  } else {
+    const int64_t lone = keys.count("shared_intermediate_size");
+    const bool experts_only = keys.take("moe_intermediate_size") != nullptr;
+    dense.width =
+        share > 0      ? keys.size("intermediate_size", share * shared.hidden)
+        : experts_only ? keys.size("intermediate_size", keys.size("moe_intermediate_size"))
+        : lone > 0 && keys.count("num_local_experts") == 0 ? lone
+                                                           : keys.size("intermediate_size");
+  }
+  dense.width = keys.fact_flag("halved_width") ? dense.width / 2 : dense.width;
+  const Json* gated = keys.fact("gated");
+  dense.gated = gated == nullptr || gated->boolean;
+  dense.bias = keys.said("mlp_bias");
+  dense.activation = read_activation(keys, "hidden_act", "silu");
+  shared.width = dense.width;
+  shared.dense = dense;
+  shared.experts = read_experts(keys, shared);
+  return shared;
+}
+
+void read_input(Keys& keys, Model& model) {
+  Input& input = model.input;
+  input.vocabulary = keys.size("vocab_size");
+  model.most_positions = keys.count("max_position_embeddings");
+  if (const Json* beyond = keys.fact("positions")) {
+    input.positions = model.most_positions + beyond->integer;
+  }
+  keys.text("position_embedding_type");
+  const int64_t row = keys.count("embedding_size");
+  input.width = row == model.hidden ? 0 : row;
+  if (keys.fact_flag("types")) {
+    input.types = keys.count("type_vocab_size");
+  }
+  input.norm = keys.fact_flag("embedding_norm");
+  input.scale = keys.number("embedding_multiplier", 1);
+  if (keys.fact_text("embedding_scale") == "sqrt") {
+    input.scale = std::sqrt(static_cast<double>(model.hidden));
+  }
+}
+
+/// Rows of patches and the class token of a vision transformer; a pooler if the model ends there.
+void read_image(Keys& keys, std::string_view architecture, Model& model) {
+  const int64_t size = keys.size("image_size");
+  const int64_t patch = std::max<int64_t>(keys.size("patch_size"), 1);
+  model.input.patches = (size / patch) * (size / patch);
+  model.input.patch_width = keys.size("num_channels", 3) * patch * patch;
+  model.input.class_token = true;
+  model.input.positions = model.input.patches + 1;
+  model.head.logits = false;
+  model.head.wanted = Wanted::First;
+  if (architecture.ends_with("Model")) {
+    model.head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}};
+  } else if (const Json* labels = keys.take("id2label"); labels != nullptr) {
+    model.head.before = {
+        {.width = static_cast<int64_t>(std::max<size_t>(labels->members.size(), 1))}};
+  }
+  keys.count("pooler_output_size");
+  keys.text("pooler_act");
+}
+
+/// The head of an encoder, by its class: masked tokens, a classification, or none.
+void read_encoder_head(Keys& keys, std::string_view architecture, Model& model) {
+  Head& head = model.head;
+  model.decodes = false;
+  const int64_t row = model.input.width > 0 ? model.input.width : model.hidden;
+  if (architecture.ends_with("ForMaskedLM")) {
+    head.wanted = Wanted::All;
+    head.before = {{.width = row,
+                    .activation = read_activation(keys, "hidden_act", "gelu"),
+                    .norm_after = true}};
+    head.tied = true;
+    head.bias = true;
     return;
   }
-  decoder.dtype = *dtype;
-}
-
-void read_rotary(Keys& keys) {
-  for (const std::string_view key : {"rope_scaling", "rope_parameters"}) {
-    const Json* value = keys.take(key);
-    if (value == nullptr) {
-      continue;
-    }
-    const Json* type = value->find("rope_type");
-    type = type != nullptr ? type : value->find("type");
-    const std::string kind = type != nullptr ? type->string : "";
-    if (std::find(kRotaryTables.begin(), kRotaryTables.end(), kind) == kRotaryTables.end()) {
-      keys.refuse(key,
-                  type != nullptr ? *type : *value,
-                  "rope_type default, linear, dynamic, llama3 or yarn");
-    }
+  head.logits = false;
+  head.wanted = Wanted::First;
+  if (architecture.ends_with("ForSequenceClassification")) {
+    const Json* labels = keys.take("id2label");
+    const size_t count = labels != nullptr ? std::max<size_t>(labels->members.size(), 1) : 2;
+    head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh},
+                   {.width = static_cast<int64_t>(count)}};
+  } else if (keys.fact_flag("pooler")) {
+    head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}};
   }
 }
 
-void read_window(Keys& keys, const Architecture& architecture, Decoder& decoder) {
-  const Json* window = keys.take("sliding_window");
-  const bool on = keys.flag("use_sliding_window", !architecture.window_needs_flag);
-  if (window != nullptr && on) {
-    if (architecture.window_needs_flag) {
-      keys.refuse("use_sliding_window", *window, "false (layers with and without a window)");
-    } else if (architecture.name == "MistralForCausalLM") {
-      decoder.window = keys.size("sliding_window");
-    } else {
-      keys.refuse("sliding_window", *window, "none");
+void read_head(Keys& keys,
+               std::string_view architecture,
+               std::optional<bool> tied_outside,
+               Model& model) {
+  Head& head = model.head;
+  head.tied = keys.given("tie_word_embeddings")
+                  ? keys.flag("tie_word_embeddings")
+                  : tied_outside.value_or(keys.flag("tie_word_embeddings"));
+  head.bias = keys.said("head_bias");
+  if (architecture.ends_with("ForSequenceClassification")) {
+    const Json* labels = keys.take("id2label");
+    const size_t count = labels != nullptr ? std::max<size_t>(labels->members.size(), 1) : 2;
+    head.before = {{.width = static_cast<int64_t>(count), .bias = false}};
+    head.logits = false;
+  } else if (architecture.ends_with("Model") && keys.fact_text("head") != "logits") {
+    head.logits = false;
+  }
+  head.scale = keys.number("logit_scale", 1) / keys.number("logits_scaling", 1);
+  head.soft_cap = keys.number("final_logit_softcapping", 0);
+}
+
+/// Layers that predict further tokens are not part of a step.
+void note_predictors(Keys& keys, Model& model) {
+  int64_t layers = 0;
+  for (const std::string_view key :
+       {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
+    layers = std::max(layers, keys.count(key));
+  }
+  keys.take("mtp_transformer_layers");
+  keys.take("mtp_hybrid_override_pattern");
+  keys.take("mtp_layers_block_type");
+  keys.flag("use_mtp");
+  if (layers > 0) {
+    model.notes.push_back(fmt::format(
+        "layers that predict further tokens ({}) are neither timed nor counted", layers));
+  }
+}
+
+/// Gemma 4: what its small models do besides.
+void refuse_per_layer_inputs(Keys& keys) {
+  if (!keys.fact_flag("experts_beside_dense")) {
+    return;
+  }
+  for (const std::string_view key : {"hidden_size_per_layer_input", "num_kv_shared_layers"}) {
+    if (const int64_t count = keys.count(key); count > 0) {
+      keys.refuse(key, fmt::format("{}", count), "0");
     }
   }
-  const Json* types = keys.take("layer_types");
-  if (types != nullptr) {
-    for (const Json& type : types->items) {
-      if (type.string != "full_attention") {
-        keys.refuse("layer_types", type, "full_attention in every layer");
-        return;
+  if (keys.flag("use_double_wide_mlp")) {
+    keys.refuse("use_double_wide_mlp", "true", "false");
+  }
+  keys.flag("enable_moe_block");
+  keys.take("use_bidirectional_attention");
+}
+
+/// Layers that only images make run: their weights count, their time does not.
+void skip_cross_layers(Keys& keys, const Shared& shared, Model& model, std::vector<Layer>& layers) {
+  const Json* cross = keys.take("cross_attention_layers");
+  if (!keys.fact_flag("cross_layers") || cross == nullptr) {
+    return;
+  }
+  const Attention& a = shared.attention;
+  const int64_t each = shared.hidden * a.head_dim * 2 * (a.heads + a.kv_heads) +
+                       3 * shared.hidden * shared.width + 2 * (shared.hidden + a.head_dim) + 2;
+  std::vector<Layer> kept;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const bool skipped = std::any_of(cross->items.begin(), cross->items.end(), [i](const Json& at) {
+      return at.integer == static_cast<int64_t>(i);
+    });
+    if (!skipped) {
+      kept.push_back(layers[i]);
+    }
+  }
+  const auto count = static_cast<int64_t>(layers.size() - kept.size());
+  model.extra_parameters += count * each + 8 * shared.hidden;  // rows of the image's tokens
+  model.notes.push_back(fmt::format(
+      "{} cross-attention layers, which run only with an image, are counted but not timed", count));
+  layers = std::move(kept);
+}
+
+struct Source {
+  const Json* config;
+  std::string path;  // "text_config." or nothing
+};
+
+/// Python writes Infinity and NaN, which are no JSON; no key that matters holds one.
+std::string without_python_numbers(std::string_view json) {
+  std::string text(json);
+  bool inside = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) {
+      inside = !inside;
+    }
+    if (!inside && text.compare(i, 8, "Infinity") == 0) {
+      const size_t from = i > 0 && text[i - 1] == '-' ? i - 1 : i;
+      text.replace(from, i + 8 - from, std::string("null    ").append(i - from, ' '));
+    }
+  }
+  return text;
+}
+
+/// An object's nested configurations of attention and feed-forward, beside its own keys.
+Json flattened(const Json& config) {
+  Json flat = config;
+  for (const std::string_view part : {"attn_config", "ffn_config"}) {
+    const Json* nested = config.find(part);
+    for (const JsonMember& member :
+         nested == nullptr ? std::vector<JsonMember>{} : nested->members) {
+      std::string key = member.key;
+      key = key == "kv_n_heads" ? "num_key_value_heads" : key;
+      key = key == "ffn_hidden_size" ? "intermediate_size" : key;
+      if (flat.find(key) == nullptr && key != "ffn_act_fn" && key != "hidden_size") {
+        flat.members.push_back({key, member.value});
+      }
+    }
+    std::erase_if(flat.members, [part](const JsonMember& member) { return member.key == part; });
+  }
+  return flat;
+}
+
+/// Text parts whose object does not say its model_type.
+std::string text_type(std::string_view outer) {
+  static constexpr std::pair<std::string_view, std::string_view> kInner[] = {
+      {"llava", "llama"},
+      {"gemma3", "gemma3_text"},
+      {"gemma4", "gemma4_text"},
+      {"llama4", "llama4_text"},
+      {"mllama", "mllama_text_model"},
+      {"kimi_k25", "kimi_k2"},
+      {"mistral3", "mistral"},
+      {"voxtral", "llama"},
+      {"qwen3_vl", "qwen3_vl_text"},
+      {"qwen3_5", "qwen3_5_text"},
+      {"qwen3_5_moe", "qwen3_5_moe_text"},
+      {"qwen3_vl_moe", "qwen3_vl_moe_text"}};
+  for (const auto& [wrapper, inner] : kInner) {
+    if (wrapper == outer) {
+      return std::string(inner);
+    }
+  }
+  return "";
+}
+
+std::string text_of(const Json& config, std::string_view key) {
+  const Json* value = config.find(key);
+  return value == nullptr ? "" : value->string;
+}
+
+std::string architecture_of(const Json& config) {
+  const Json* list = config.find("architectures");
+  return list == nullptr || list->items.empty() ? "" : list->items[0].string;
+}
+
+Result<Json> family_of(std::string_view type,
+                       std::string_view architecture,
+                       std::string_view name) {
+  const Family* family = find_family(type, architecture);
+  if (family == nullptr) {
+    const std::vector<std::string> names = family_names();
+    return make_error(ErrorCode::Unsupported,
+                      "[frontend.huggingface] {}: model_type: got '{}'{}, need one of {}{}",
+                      name,
+                      type.substr(0, 80),
+                      architecture.empty() ? "" : fmt::format(" ({})", architecture.substr(0, 80)),
+                      join(names, ", "),
+                      did_you_mean(type, names));
+  }
+  return parse_json(family->json, "families");
+}
+
+std::optional<bool> tied_in(const Json& config) {
+  const Json* value = config.find("tie_word_embeddings");
+  return value != nullptr && value->kind == Json::Kind::Bool ? std::optional(value->boolean)
+                                                             : std::nullopt;
+}
+
+/// Everything but encoder-decoders: shared sizes, layers, input, head.
+void read_stack(Keys& keys,
+                const Json& outer,
+                std::string_view architecture,
+                Model& model,
+                std::vector<Layer>& layers) {
+  Shared shared = read_shared(keys);
+  model.hidden = shared.hidden;
+  layers = read_layers(keys, shared);
+  skip_cross_layers(keys, shared, model, layers);
+  if (keys.fact_flag("image")) {
+    read_image(keys, architecture, model);
+    model.decodes = false;
+    return;
+  }
+  read_input(keys, model);
+  if (keys.fact_flag("encoder")) {
+    read_encoder_head(keys, architecture, model);
+    keys.flag("tie_word_embeddings");
+  } else {
+    read_head(keys, architecture, tied_in(outer), model);
+  }
+  if (keys.fact_flag("shared_layers")) {
+    model.stack.shared = true;
+    for (const std::string_view key : {"num_hidden_groups", "inner_group_num"}) {
+      if (const int64_t count = keys.count(key, 1); count != 1) {
+        keys.refuse(key, fmt::format("{}", count), "1");
       }
     }
   }
 }
 
-void read_fixed(Keys& keys) {
-  if (const Json* act = keys.take("hidden_act"); act != nullptr && act->string != "silu") {
-    keys.refuse("hidden_act", *act, "\"silu\"");
+/// Keys that say what the class does anyway: any other value is not understood.
+void check_fixed(Keys& keys) {
+  static constexpr std::pair<std::string_view, bool> kFlags[] = {
+      {"rmsnorm", true},
+      {"post_layer_norm", true},
+      {"no_bias", true},
+      {"multi_query_attention", true},
+      {"apply_residual_connection_post_layernorm", false},
+      {"learned_pos_emb", true},
+      {"layer_norm_elementwise_affine", true},
+      {"_remove_final_layer_norm", false},
+      {"add_cross_attention", false},
+      {"scale_embedding", false},
+      {"reorder_and_upcast_attn", false},
+      {"scale_attn_by_inverse_layer_idx", false}};
+  for (const auto& [key, need] : kFlags) {
+    const Json* value = keys.take(key);
+    if (value != nullptr && value->kind == Json::Kind::Bool && value->boolean != need) {
+      keys.refuse(key, *value, need ? "true" : "false");
+    }
   }
-  if (const Json* tp = keys.take("pretraining_tp"); tp != nullptr && tp->integer != 1) {
-    keys.refuse("pretraining_tp", *tp, "1");
+  if (const int64_t slices = keys.count("pretraining_tp", 1); slices != 1) {
+    keys.refuse("pretraining_tp", fmt::format("{}", slices), "1");
   }
+  if (const std::string type = keys.text("attn_type", "multihead_attention");
+      type != "multihead_attention") {
+    keys.refuse("attn_type", type, "multihead_attention");
+  }
+  for (const std::string_view key : {"attention_chunk_size",
+                                     "sliding_window",
+                                     "layer_types",
+                                     "v_head_dim",
+                                     "kv_channels",
+                                     "head_dim"}) {
+    keys.take(key);
+  }
+}
+
+/// The object that describes the text, its family, and where both stand in the file.
+struct Parts {
+  Json file;
+  Json config;
+  Json family;
+  std::string type;
+  std::string architecture;
+  bool inner = false;  // config is file's text_config
+
+  std::string path() const { return inner ? "text_config." : ""; }
+};
+
+Result<Parts> parts_of(std::string_view json, std::string_view name) {
+  Parts parts;
+  ORR_TRY(parts.file, parse_json(without_python_numbers(json), name));
+  if (!parts.file.is_object()) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[frontend.huggingface] {}: got {}, need an object with 'architectures'",
+                      name,
+                      parts.file.to_text());
+  }
+  const Json* nested = parts.file.find("text_config");
+  parts.inner = nested != nullptr && nested->is_object();
+  parts.config = flattened(parts.inner ? *nested : parts.file);
+  parts.type = text_of(parts.config, "model_type");
+  if (parts.inner && (parts.type.empty() || find_family(parts.type, "") == nullptr)) {
+    const std::string known = text_type(text_of(parts.file, "model_type"));
+    parts.type = known.empty() ? parts.type : known;
+  }
+  parts.architecture = architecture_of(parts.file);
+  ORR_TRY(parts.family, family_of(parts.type, parts.inner ? "" : parts.architecture, name));
+  return parts;
+}
+
+/// The element type, which the text part or the whole may say.
+void read_types(Keys& keys, Keys& outer, Model& model) {
+  const DType said = read_dtype(outer, std::nullopt);
+  model.dtype = read_dtype(keys, said);
+  if (keys.take("torch_dtype") == nullptr && keys.take("dtype") == nullptr &&
+      outer.take("torch_dtype") == nullptr && outer.take("dtype") == nullptr) {
+    model.notes.emplace_back("torch_dtype: not given, bfloat16 assumed");
+  }
+  if (model.dtype == DType::F32) {
+    model.dtype = DType::BF16;
+    model.notes.emplace_back("torch_dtype: float32 is run as bfloat16, as serving engines do");
+  }
+  for (Model& encoder : model.encoder) {
+    encoder.dtype = model.dtype;
+  }
+}
+
+/// Keys of the whole file around a text part, which are read by others or say where images go.
+void check_outside(const Parts& parts, Keys& outer) {
+  for (const std::string_view key : {"text_config",
+                                     "vision_config",
+                                     "audio_config",
+                                     "img_processor",
+                                     "quantization_config",
+                                     "tie_word_embeddings",
+                                     "rope_scaling",
+                                     "hidden_size",
+                                     "vocab_size"}) {
+    outer.take(key);
+  }
+  if (parts.inner) {
+    outer.refuse_unread();
+  }
+}
+
+Result<void> set_precisions(const Parts& parts,
+                            const ReadOptions& options,
+                            std::vector<Layer>& layers,
+                            Model& model) {
+  Complaints complaints;
+  const bool outside = parts.inner && parts.file.find("quantization_config") != nullptr;
+  const Json& holder = outside ? parts.file : parts.config;
+  const Json* said = holder.find("quantization_config");
+  if (layers.empty() && said != nullptr && said->is_object()) {
+    complaints.unsupported.push_back("quantization_config: got one, need none beside an encoder");
+  }
+  read_quantisation(holder, outside ? "" : parts.path(), layers, model, complaints);
+  if (!options.quantisation.empty()) {
+    ORR_TRY(const Json beside, parse_json(options.quantisation, "hf_quant_config.json"));
+    read_quantisation(beside, "hf_quant_config.", layers, model, complaints);
+  }
+  return complaints.result(model.name);
 }
 
 }  // namespace
 
-std::vector<std::string> huggingface_architectures() {
-  std::vector<std::string> names;
-  for (const Architecture& each : kArchitectures) {
-    names.emplace_back(each.name);
+Result<Model> read_huggingface(std::string_view json,
+                               std::string_view name,
+                               const ReadOptions& options) {
+  ORR_TRY(const Parts parts, parts_of(json, name));
+  Complaints complaints;
+  const Json no_family;
+  Keys keys(parts.config, parts.family, parts.path(), complaints);
+  Keys outer(parts.file, no_family, "", complaints);
+  Model model;
+  model.name = name;
+  const std::string outer_type = text_of(parts.file, "model_type");
+  model.family = outer_type.empty() ? parts.type : outer_type;
+  model.norm = read_norm(keys);
+  model.epsilon = read_epsilon(keys);
+  std::vector<Layer> layers;
+  if (keys.fact("encoder_decoder") != nullptr) {
+    read_encoder_decoder(keys, model);
+    read_head(keys, parts.architecture, tied_in(parts.file), model);
+  } else {
+    read_stack(keys, parts.file, parts.architecture, model, layers);
+    const Json* final_norm = keys.fact("final_norm");
+    model.stack.final_norm = final_norm == nullptr || final_norm->boolean;
   }
-  return names;
-}
-
-Result<Decoder> read_huggingface(std::string_view json, std::string_view name) {
-  ORR_TRY(const Json config, parse_json(json, name));
-  if (!config.is_object()) {
-    return make_error(ErrorCode::InvalidInput,
-                      "[frontend.huggingface] {}: got {}, need an object with 'architectures'",
-                      name,
-                      config.to_text());
-  }
-  ORR_TRY(const Architecture architecture, find_architecture(config, name));
-  Keys keys(config);
-  Decoder decoder;
-  decoder.name = name;
-  decoder.layers = keys.size("num_hidden_layers");
-  decoder.hidden = keys.size("hidden_size");
-  decoder.intermediate = keys.size("intermediate_size");
-  decoder.heads = keys.size("num_attention_heads");
-  decoder.kv_heads = keys.size("num_key_value_heads", decoder.heads);
-  decoder.vocabulary = keys.size("vocab_size");
-  decoder.most_positions = keys.size("max_position_embeddings", 0);
-  decoder.head_dim = keys.size("head_dim", decoder.heads > 0 ? decoder.hidden / decoder.heads : 0);
-  decoder.tied_embedding = keys.flag("tie_word_embeddings", false);
-  const bool bias = keys.flag("attention_bias", false);
-  decoder.qkv_bias = architecture.qkv_bias || (architecture.bias_key && bias);
-  decoder.output_bias = architecture.bias_key && bias;
-  decoder.mlp_bias = keys.flag("mlp_bias", false);
-  decoder.qk_norm = architecture.qk_norm;
-  const Json* epsilon = keys.take("rms_norm_eps");
-  decoder.epsilon = epsilon != nullptr ? epsilon->decimal : 1e-6;  // the classes' default
-  read_dtype(keys, decoder);
-  read_rotary(keys);
-  read_window(keys, architecture, decoder);
-  read_fixed(keys);
+  read_types(keys, outer, model);
+  note_predictors(keys, model);
+  refuse_per_layer_inputs(keys);
+  check_fixed(keys);
+  keys.take("quantization_config");
+  keys.take("vision_config");
   keys.refuse_unread();
-  ORR_TRY_VOID(keys.finish(name));
-  return decoder;
+  check_outside(parts, outer);
+  ORR_TRY_VOID(complaints.result(name));
+  ORR_TRY_VOID(set_precisions(parts, options, layers, model));
+  if (!layers.empty()) {
+    model.stack.groups = grouped(layers);
+  }
+  read_towers(parts.file, model);
+  return model;
 }
 
 }  // namespace orrery::frontend

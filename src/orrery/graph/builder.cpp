@@ -31,8 +31,12 @@ ValueId Builder::input(std::string_view name, TensorType type) {
   return add(name, std::move(type), ValueKind::Input);
 }
 
-ValueId Builder::weight(std::string_view name, TensorType type) {
-  return add(name, std::move(type), ValueKind::Weight);
+ValueId Builder::weight(std::string_view name, TensorType type, bool outside) {
+  const ValueId id = add(name, std::move(type), ValueKind::Weight);
+  if (outside) {
+    data_.values.back().repeat = {};
+  }
+  return id;
 }
 
 ValueId Builder::constant(std::string_view name, TensorType type) {

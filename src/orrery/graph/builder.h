@@ -31,7 +31,8 @@ class Builder {
 
   Dim dim(std::string_view name);
   ValueId input(std::string_view name, TensorType type);
-  ValueId weight(std::string_view name, TensorType type);
+  /// `outside`: the same tensor in each pass of the open repeat.
+  ValueId weight(std::string_view name, TensorType type, bool outside = false);
   ValueId constant(std::string_view name, TensorType type);
   ValueId cache(std::string_view name, TensorType type);
 

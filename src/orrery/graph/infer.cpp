@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "orrery/base/text.h"
+#include "orrery/graph/infer_internal.h"
 
 namespace orrery::graph {
 
@@ -38,15 +39,7 @@ class Inference {
       : kind_(kind), inputs_(inputs), attributes_(attributes), dims_(dims) {}
 
   Result<TensorType> run() const {
-    const OpInfo& op = info(kind_);
-    if (inputs_.size() < op.fewest_inputs || inputs_.size() > op.most_inputs) {
-      return make_error(ErrorCode::InvalidInput,
-                        "[graph.infer] {}: got {} inputs, need {} to {}",
-                        op.name,
-                        inputs_.size(),
-                        op.fewest_inputs,
-                        op.most_inputs);
-    }
+    ORR_TRY_VOID(check_count());
     switch (kind_) {
       case OpKind::Linear:
         return linear();
@@ -54,6 +47,16 @@ class Inference {
         return matmul();
       case OpKind::Attention:
         return attention();
+      case OpKind::HeadLinear:
+      case OpKind::LatentAttention:
+      case OpKind::IndexKeys:
+      case OpKind::Moe:
+      case OpKind::GatedDelta:
+      case OpKind::Lightning:
+      case OpKind::Mamba1:
+      case OpKind::Mamba2:
+      case OpKind::CausalConv:
+        return mixed();
       case OpKind::Embedding:
         return embedding();
       case OpKind::RmsNorm:
@@ -64,10 +67,20 @@ class Inference {
       case OpKind::Add:
       case OpKind::Mul:
         return broadcast();
+      case OpKind::AllReduce:
       case OpKind::Softmax:
       case OpKind::Neg:
+      case OpKind::Scale:
+      case OpKind::Clamp:
       case OpKind::Silu:
       case OpKind::Gelu:
+      case OpKind::GeluTanh:
+      case OpKind::QuickGelu:
+      case OpKind::Relu:
+      case OpKind::Relu2:
+      case OpKind::Sigmoid:
+      case OpKind::Softplus:
+      case OpKind::Tanh:
       case OpKind::Copy:
         return inputs_[0];
       case OpKind::Cat:
@@ -80,11 +93,26 @@ class Inference {
         return reshape();
       case OpKind::Permute:
         return permute();
+      case OpKind::Expand:
+        return expand();
     }
     ORR_UNREACHABLE();
   }
 
  private:
+  Result<void> check_count() const {
+    const OpInfo& op = info(kind_);
+    if (inputs_.size() < op.fewest_inputs || inputs_.size() > op.most_inputs) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[graph.infer] {}: got {} inputs, need {} to {}",
+                        op.name,
+                        inputs_.size(),
+                        op.fewest_inputs,
+                        op.most_inputs);
+    }
+    return {};
+  }
+
   const Shape& shape(size_t input) const { return inputs_[input].shape; }
 
   Error wrong(std::string_view need) const {
@@ -105,14 +133,21 @@ class Inference {
     return {dtype, std::move(result)};
   }
 
+  /// A bias [n], a scale of rank 2, or both; types are equal unless the weight is quantised.
   Result<TensorType> linear() const {
-    const bool fits = !shape(0).empty() && shape(1).size() == 2 && shape(0).back() == shape(1)[1];
-    const bool bias_fits =
-        inputs_.size() < 3 || (shape(1).size() == 2 && shape(2) == Shape{shape(1)[0]});
-    if (!fits || !bias_fits || inputs_[0].dtype != inputs_[1].dtype) {
+    const Shape& weight = shape(1);
+    const bool quantised = attributes_.scheme != Scheme::None;
+    bool fits = !shape(0).empty() && weight.size() == 2 && shape(0).back() == weight[1] &&
+                (quantised || inputs_[0].dtype == inputs_[1].dtype);
+    for (size_t i = 2; i < inputs_.size() && fits; ++i) {
+      const bool bias = i == 2 && shape(i) == Shape{weight[0]};
+      const bool scale = quantised && i + 1 == inputs_.size() && shape(i).size() == 2;
+      fits = bias || scale;
+    }
+    if (!fits) {
       return wrong("x [.., k], w [n, k] and perhaps a bias [n], of one type");
     }
-    return with_last(shape(0), shape(1)[0], inputs_[0].dtype);
+    return with_last(shape(0), weight[0], inputs_[0].dtype);
   }
 
   Result<TensorType> matmul() const {
@@ -129,12 +164,20 @@ class Inference {
   Result<TensorType> attention() const {
     const Shape& q = shape(0);
     const Shape& k = shape(1);
-    const bool ranks = q.size() == 4 && k.size() == 4 && k == shape(2);
-    if (!ranks || q[0] != k[0] || q[3] != k[3] || q[1].named() || k[1].named() || k[1].fixed <= 0 ||
-        q[1].fixed % k[1].fixed != 0 || attributes_.window < 0) {
+    const Shape& v = shape(2);
+    const bool ranks = q.size() == 4 && k.size() == 4 && v.size() == 4;
+    if (!ranks || !std::equal(k.begin(), k.end() - 1, v.begin()) || q[0] != k[0] || q[3] != k[3] ||
+        q[1].named() || k[1].named() || k[1].fixed <= 0 || q[1].fixed % k[1].fixed != 0 ||
+        attributes_.window < 0 || attributes_.chunk < 0 ||
+        (inputs_.size() > 3 && shape(3) != Shape{q[1]})) {
       return wrong("q [b, h, s, d], k and v [b, g, t, d] with h a multiple of g");
     }
-    return inputs_[0];
+    return with_last(q, v[3], inputs_[0].dtype);
+  }
+
+  Result<TensorType> mixed() const {
+    auto result = infer_mixed(kind_, inputs_, attributes_);
+    return result ? Result<TensorType>(*std::move(result)) : wrong(need_of_mixed(kind_));
   }
 
   Result<TensorType> embedding() const {
@@ -158,9 +201,10 @@ class Inference {
 
   Result<TensorType> rotary() const {
     const Shape& x = shape(0);
-    if (x.size() != 4 || x[3].named() || x[3].fixed % 2 != 0 || shape(1) != Shape{x[2], x[3]} ||
-        shape(2) != shape(1)) {
-      return wrong("x [b, h, s, d] with an even d, cos and sin [s, d]");
+    const Shape& cos = shape(1);
+    if (x.size() != 4 || x[3].named() || cos.size() != 2 || cos[0] != x[2] || cos[1].named() ||
+        cos[1].fixed % 2 != 0 || cos[1].fixed > x[3].fixed || shape(2) != cos) {
+      return wrong("x [b, h, s, d], cos and sin [s, r] with an even r of at most d");
     }
     return inputs_[0];
   }
@@ -211,8 +255,8 @@ class Inference {
 
   Result<TensorType> cache_write() const {
     Shape part = shape(1);
-    if (!axis_fits() || part.size() != shape(0).size() || inputs_[0].dtype != inputs_[1].dtype) {
-      return wrong("a cache and new entries of one rank and type");
+    if (!axis_fits() || part.size() != shape(0).size()) {
+      return wrong("a cache and new entries of one rank");
     }
     part[axis()] = shape(0)[axis()];
     if (part != shape(0)) {
@@ -276,6 +320,18 @@ class Inference {
       return wrong(fmt::format("an order of {} axes, each once", shape(0).size()));
     }
     return result;
+  }
+
+  Result<TensorType> expand() const {
+    const Shape& to = attributes_.shape;
+    bool fits = to.size() == shape(0).size();
+    for (size_t i = 0; i < to.size() && fits; ++i) {
+      fits = to[i] == shape(0)[i] || shape(0)[i] == Dim(1);
+    }
+    if (!fits) {
+      return wrong(fmt::format("extents that are 1 or those of {}", to_text(to, dims_)));
+    }
+    return TensorType{inputs_[0].dtype, to};
   }
 
   OpKind kind_;

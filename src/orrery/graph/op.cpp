@@ -3,6 +3,7 @@
 #include "orrery/graph/op.h"
 
 #include <algorithm>
+#include <array>
 
 namespace orrery::graph {
 
@@ -14,6 +15,28 @@ const std::vector<OpInfo>& all_ops() {
 #undef ORR_OP_INFO
   };
   return ops;
+}
+
+std::span<const AttributeInfo> all_attributes() {
+  static constexpr std::array kAll = {
+      AttributeInfo{kAxis, "axis", true, &Attributes::axis},
+      AttributeInfo{kBegin, "begin", true, &Attributes::begin},
+      AttributeInfo{kSize, "size", true, &Attributes::size},
+      AttributeInfo{kOrder, "order", true, &Attributes::order},
+      AttributeInfo{kShape, "shape", true, &Attributes::shape},
+      AttributeInfo{kEpsilon, "epsilon", true, &Attributes::epsilon},
+      AttributeInfo{kCausal, "causal", false, &Attributes::causal},
+      AttributeInfo{kWindow, "window", false, &Attributes::window},
+      AttributeInfo{kChunk, "chunk", false, &Attributes::chunk},
+      AttributeInfo{kSoftCap, "soft_cap", false, &Attributes::soft_cap},
+      AttributeInfo{kBiased, "biased", false, &Attributes::biased},
+      AttributeInfo{kScheme, "scheme", false, &Attributes::scheme},
+      AttributeInfo{kGroup, "group", false, &Attributes::group},
+      AttributeInfo{kActivations, "activations", false, &Attributes::activations},
+      AttributeInfo{kActivation, "activation", false, &Attributes::activation},
+      AttributeInfo{kFactor, "factor", true, &Attributes::factor},
+  };
+  return kAll;
 }
 
 const OpInfo& info(OpKind kind) {

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "orrery/graph/op_list.h"
+#include "orrery/graph/scheme.h"
 #include "orrery/graph/shape.h"
 
 namespace orrery::graph {
@@ -29,6 +32,14 @@ enum AttributeBits : uint32_t {
   kEpsilon = 1U << 5U,
   kCausal = 1U << 6U,
   kWindow = 1U << 7U,
+  kChunk = 1U << 8U,
+  kSoftCap = 1U << 9U,
+  kBiased = 1U << 10U,
+  kScheme = 1U << 11U,
+  kGroup = 1U << 12U,
+  kActivations = 1U << 13U,
+  kActivation = 1U << 14U,
+  kFactor = 1U << 15U,
 };
 
 /// The attributes of one operator; those it does not have keep their defaults.
@@ -40,10 +51,38 @@ struct Attributes {
   Shape shape = {};
   double epsilon = 0;
   bool causal = false;
-  int64_t window = 0;  // a query sees at most this many of the newest keys; 0: all
+  int64_t window = 0;   // a query sees at most this many of the newest keys; 0: all
+  int64_t chunk = 0;    // a query sees the keys of its own chunk of so many tokens; 0: all
+  double soft_cap = 0;  // scores become cap * tanh(score / cap); 0: none
+  bool biased = false;  // a bias by distance is added to the scores
+  Scheme scheme = Scheme::None;
+  int64_t group = 0;                // of Scheme::Group
+  DType activations = DType::BF16;  // as they enter a quantised product
+  OpKind activation = OpKind::Add;  // of experts; Add: none
+  double factor = 0;
 
   bool operator==(const Attributes&) const = default;
 };
+
+/// One attribute: its key in text forms and where it is kept. One that is not required is left out
+/// of the text where it has its default.
+struct AttributeInfo {
+  AttributeBits bit;
+  std::string_view key;
+  bool required;
+  std::variant<int64_t Attributes::*,
+               double Attributes::*,
+               bool Attributes::*,
+               std::vector<int64_t> Attributes::*,
+               Shape Attributes::*,
+               Scheme Attributes::*,
+               DType Attributes::*,
+               OpKind Attributes::*>
+      member;
+};
+
+/// Every attribute, in the order of text forms.
+std::span<const AttributeInfo> all_attributes();
 
 /// One row of the table.
 struct OpInfo {

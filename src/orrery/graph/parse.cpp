@@ -3,6 +3,8 @@
 #include "orrery/graph/parse.h"
 
 #include <map>
+#include <optional>
+#include <variant>
 
 #include "orrery/base/text.h"
 
@@ -215,46 +217,65 @@ class Parser {
   /// named like a key, see verify.cpp, so inputs end where keys begin.)
   Result<void> attributes(Op& op) {
     const OpInfo& has = info(op.kind);
-    Attributes& to = op.attributes;
-    if (has.has(kAxis)) {
-      ORR_TRY(to.axis, integer("axis"));
-    }
-    if (has.has(kBegin)) {
-      ORR_TRY(to.begin, integer("begin"));
-    }
-    if (has.has(kSize)) {
-      ORR_TRY(to.size, integer("size"));
-    }
-    if (has.has(kOrder)) {
-      ORR_TRY_VOID(key("order"));
-      ORR_TRY(to.order, order());
-    }
-    if (has.has(kShape)) {
-      ORR_TRY_VOID(key("shape"));
-      ORR_TRY(to.shape, shape());
-    }
-    if (has.has(kEpsilon)) {
-      ORR_TRY_VOID(key("epsilon"));
-      ORR_TRY(to.epsilon, scan_.expect_number());
-    }
-    if (has.has(kCausal) && scan_.peek().is("causal")) {
-      ORR_TRY(const int64_t causal, integer("causal"));
-      to.causal = causal != 0;
-    }
-    if (has.has(kWindow) && scan_.peek().is("window")) {
-      ORR_TRY(to.window, integer("window"));
+    for (const AttributeInfo& each : all_attributes()) {
+      if (!has.has(each.bit) || (!each.required && !scan_.peek().is(each.key))) {
+        continue;
+      }
+      ORR_TRY_VOID(scan_.expect(each.key));
+      ORR_TRY_VOID(scan_.expect("="));
+      ORR_TRY_VOID(std::visit(
+          [&](auto member) -> Result<void> { return read(op.attributes.*member); }, each.member));
     }
     return {};
   }
 
-  Result<void> key(std::string_view name) {
-    ORR_TRY_VOID(scan_.expect(name));
-    return scan_.expect("=");
+  Result<void> read(int64_t& to) {
+    ORR_TRY(to, scan_.expect_integer());
+    return {};
   }
 
-  Result<int64_t> integer(std::string_view name) {
-    ORR_TRY_VOID(key(name));
-    return scan_.expect_integer();
+  Result<void> read(double& to) {
+    ORR_TRY(to, scan_.expect_number());
+    return {};
+  }
+
+  Result<void> read(bool& to) {
+    ORR_TRY(const int64_t number, scan_.expect_integer());
+    to = number != 0;
+    return {};
+  }
+
+  Result<void> read(std::vector<int64_t>& to) {
+    ORR_TRY(to, order());
+    return {};
+  }
+
+  Result<void> read(Shape& to) {
+    ORR_TRY(to, shape());
+    return {};
+  }
+
+  Result<void> read(Scheme& to) {
+    return read_named(to, find_scheme(scan_.peek().text), "a scheme of scales");
+  }
+
+  Result<void> read(OpKind& to) {
+    return read_named(to, find_op(scan_.peek().text), "an operator");
+  }
+
+  Result<void> read(DType& to) {
+    const Result<DType> type = parse_dtype(scan_.peek().text);
+    return read_named(to, type.ok() ? std::optional(*type) : std::nullopt, "an element type");
+  }
+
+  template <class T>
+  Result<void> read_named(T& to, std::optional<T> found, std::string_view need) {
+    if (!found) {
+      return scan_.error(need);
+    }
+    scan_.next();
+    to = *found;
+    return {};
   }
 
   Scanner scan_;

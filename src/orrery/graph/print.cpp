@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <variant>
 
 #include "orrery/base/text.h"
 #include "orrery/graph/infer.h"
@@ -102,36 +103,37 @@ class Printer {
     line(indent, "{} = {}{}{}", typed(graph_[op.result]), name(op.kind), inputs, attributes(op));
   }
 
+  std::string word(int64_t value) const { return fmt::format("{}", value); }
+
+  std::string word(double value) const { return format_double_exact(value); }
+
+  std::string word(bool value) const { return value ? "1" : "0"; }
+
+  std::string word(const std::vector<int64_t>& value) const {
+    return fmt::format("[{}]", fmt::join(value, ", "));
+  }
+
+  std::string word(const Shape& value) const { return to_text(value, graph_.dims()); }
+
+  std::string word(Scheme value) const { return std::string(name(value)); }
+
+  std::string word(DType value) const { return std::string(name(value)); }
+
+  std::string word(OpKind value) const { return std::string(name(value)); }
+
   std::string attributes(const Op& op) const {
+    static const Attributes kDefault;
     const OpInfo& has = info(op.kind);
-    const Attributes& value = op.attributes;
     std::string text;
-    const auto add = [&text](std::string_view key, const auto& what) {
-      text += fmt::format(" {}={}", key, what);
-    };
-    if (has.has(kAxis)) {
-      add("axis", value.axis);
-    }
-    if (has.has(kBegin)) {
-      add("begin", value.begin);
-    }
-    if (has.has(kSize)) {
-      add("size", value.size);
-    }
-    if (has.has(kOrder)) {
-      add("order", fmt::format("[{}]", fmt::join(value.order, ", ")));
-    }
-    if (has.has(kShape)) {
-      add("shape", to_text(value.shape, graph_.dims()));
-    }
-    if (has.has(kEpsilon)) {
-      add("epsilon", format_double_exact(value.epsilon));
-    }
-    if (has.has(kCausal) && value.causal) {
-      add("causal", 1);
-    }
-    if (has.has(kWindow) && value.window != 0) {
-      add("window", value.window);
+    for (const AttributeInfo& each : all_attributes()) {
+      std::visit(
+          [&](auto member) {
+            const auto& value = op.attributes.*member;
+            if (has.has(each.bit) && (each.required || value != kDefault.*member)) {
+              text += fmt::format(" {}={}", each.key, word(value));
+            }
+          },
+          each.member);
     }
     return text;
   }

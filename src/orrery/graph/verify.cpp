@@ -6,6 +6,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <variant>
 
 #include "orrery/base/text.h"
 #include "orrery/graph/infer.h"
@@ -37,16 +38,12 @@ bool is_reserved(std::string_view text) {
                                                 "carry",
                                                 "next",
                                                 "end",
-                                                "axis",
-                                                "begin",
-                                                "size",
-                                                "order",
-                                                "shape",
-                                                "epsilon",
-                                                "causal",
-                                                "window",
                                                 "output"};
-  return std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords);
+  const auto attributes = all_attributes();
+  return std::find(std::begin(kWords), std::end(kWords), text) != std::end(kWords) ||
+         std::any_of(attributes.begin(), attributes.end(), [text](const AttributeInfo& each) {
+           return each.key == text;
+         });
 }
 
 class Verifier {
@@ -217,14 +214,11 @@ class Verifier {
   static Attributes only(OpKind kind, const Attributes& from) {
     const OpInfo& op = info(kind);
     Attributes kept;
-    kept.axis = op.has(kAxis) ? from.axis : 0;
-    kept.begin = op.has(kBegin) ? from.begin : 0;
-    kept.size = op.has(kSize) ? from.size : 0;
-    kept.order = op.has(kOrder) ? from.order : std::vector<int64_t>{};
-    kept.shape = op.has(kShape) ? from.shape : Shape{};
-    kept.epsilon = op.has(kEpsilon) ? from.epsilon : 0;
-    kept.causal = op.has(kCausal) && from.causal;
-    kept.window = op.has(kWindow) ? from.window : 0;
+    for (const AttributeInfo& each : all_attributes()) {
+      if (op.has(each.bit)) {
+        std::visit([&](auto member) { kept.*member = from.*member; }, each.member);
+      }
+    }
     return kept;
   }
 

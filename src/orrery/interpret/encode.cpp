@@ -111,6 +111,7 @@ void encode_one(DType type, float x, std::vector<std::byte>& bytes) {
     case DType::Bool:
       return put(bytes, saturated<int8_t>(x));
     case DType::F4E2M1:
+    case DType::I4:
       break;
   }
   ORR_UNREACHABLE();
@@ -135,6 +136,7 @@ float decode_one(DType type, std::span<const std::byte> bytes) {
     case DType::Bool:
       return static_cast<float>(get<int8_t>(bytes));
     case DType::F4E2M1:
+    case DType::I4:
       break;
   }
   ORR_UNREACHABLE();

@@ -84,6 +84,8 @@ float round_to(DType type, float x) {
       return round_to_integer(x, -kTwoTo31, kTwoTo31);
     case DType::I8:
       return round_to_integer(x, -128.0F, 127.0F);
+    case DType::I4:
+      return round_to_integer(x, -8.0F, 7.0F);
     case DType::Bool:
       return x != 0.0F ? 1.0F : 0.0F;
   }

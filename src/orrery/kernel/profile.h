@@ -136,6 +136,7 @@ struct Behaviour {
   bool single_pass = false;   // of such: each CTA reads once, computes, writes, ends
   Cycles restart = {};        // that a round of CTAs after the first takes to start and to reach
                               // its first operands, beyond a dependent access
+  double start_share = 1;     // of the interval between starts of blocks that its blocks need
   double relative_error = 0;  // half an 80 % interval, relative
 };
 

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "orrery/base/check.h"
 #include "orrery/library/gemm_types.h"
+#include "orrery/library/moe_types.h"
 
 namespace orrery::library {
 
@@ -21,8 +23,18 @@ std::string text_of(const GemmCall& c) {
   const std::string batch = c.batch == 1 ? "" : fmt::format(" batch={}", c.batch);
   const std::string layout =
       c.layout == GemmLayout::NT ? "" : fmt::format(" layout={}", name(c.layout));
-  return fmt::format(
-      "gemm{} m={} n={} k={} dtype={}{}", batch, c.m, c.n, c.k, types_name(c), layout);
+  const std::string backend = c.backend.empty() ? "" : " backend=" + c.backend;
+  const std::string quantise =
+      c.quantise == QuantiseA::None ? "" : fmt::format(" quantise={}", name(c.quantise));
+  return fmt::format("gemm{} m={} n={} k={} dtype={}{}{}{}",
+                     batch,
+                     c.m,
+                     c.n,
+                     c.k,
+                     types_name(c),
+                     layout,
+                     backend,
+                     quantise);
 }
 
 std::string text_of(const AttentionCall& c) {
@@ -33,11 +45,17 @@ std::string text_of(const AttentionCall& c) {
   if (c.window > 0) {
     extra += fmt::format(" window={}", c.window);
   }
+  if (c.kv_dtype && *c.kv_dtype != c.dtype) {
+    extra += fmt::format(" kv_dtype={}", name(*c.kv_dtype));
+  }
   if (c.backward) {
     extra += " direction=backward";
   }
   if (!c.lengths.empty()) {
     extra += fmt::format(" lengths={}", fmt::join(c.lengths, ","));
+  }
+  if (!c.key_lengths.empty()) {
+    extra += fmt::format(" key_lengths={}", fmt::join(c.key_lengths, ","));
   }
   return fmt::format(
       "attention batch={} heads={} kv_heads={} seq_q={} seq_kv={} head_dim={} causal={} "
@@ -74,7 +92,8 @@ std::string text_of(const GroupedGemmCall& c) {
 
 std::string text_of(const MoeCall& c) {
   return fmt::format(
-      "moe tokens={} hidden={} inter={} experts={} topk={} rows_per_expert={} gated={} dtype={}",
+      "moe tokens={} hidden={} inter={} experts={} topk={} rows_per_expert={} gated={} "
+      "dtype={}{}{}",
       c.tokens,
       c.hidden,
       c.inter,
@@ -82,7 +101,9 @@ std::string text_of(const MoeCall& c) {
       c.topk,
       fmt::join(c.rows, ","),
       c.gated ? 1 : 0,
-      name(c.dtype));
+      types_name(c),
+      c.backend.empty() ? "" : " backend=",
+      c.backend);
 }
 
 std::string text_of(const ConvCall& c) {
@@ -105,11 +126,65 @@ std::string text_of(const ConvCall& c) {
 }
 
 std::string text_of(const CollectiveCall& c) {
-  return fmt::format(
-      "{} bytes={} gpus={}{}", c.op, c.bytes, c.gpus, c.stream ? " mode=stream" : "");
+  const bool plain = c.dtype == DType::BF16;
+  return fmt::format("{} bytes={} gpus={}{}{}{}{}{}",
+                     c.op,
+                     c.bytes,
+                     c.gpus,
+                     c.stream ? " mode=stream" : "",
+                     plain ? "" : " dtype=",
+                     plain ? "" : name(c.dtype),
+                     c.backend.empty() ? "" : " backend=",
+                     c.backend);
+}
+
+int64_t elements_of(const std::vector<FusedOperand>& operands) {
+  int64_t all = 0;
+  for (const FusedOperand& operand : operands) {
+    all += operand.elements;
+  }
+  return all;
+}
+
+std::string text_of(const FusedCall& c) {
+  return fmt::format("{} ops={} rows={} cols={} reads={} writes={}",
+                     c.absorbed ? "absorbed" : "fused",
+                     fmt::join(c.ops, ","),
+                     c.rows,
+                     c.cols,
+                     elements_of(c.reads),
+                     elements_of(c.writes));
 }
 
 }  // namespace
+
+std::string_view name(QuantiseA quantise) {
+  switch (quantise) {
+    case QuantiseA::None:
+      return "none";
+    case QuantiseA::Static:
+      return "static";
+    case QuantiseA::Tensor:
+      return "tensor";
+    case QuantiseA::Token:
+      return "token";
+    case QuantiseA::Group128:
+      return "group128";
+    case QuantiseA::Group16:
+      return "group16";
+  }
+  ORR_UNREACHABLE();
+}
+
+std::optional<QuantiseA> parse_quantise(std::string_view text) {
+  using enum QuantiseA;
+  for (const QuantiseA each : {None, Static, Tensor, Token, Group128, Group16}) {
+    if (name(each) == text) {
+      return each;
+    }
+  }
+  return std::nullopt;
+}
 
 std::string_view name(GemmLayout layout) {
   switch (layout) {
@@ -135,6 +210,7 @@ std::string_view name(const Call& call) {
           [](const ConvCall&) -> std::string_view { return "conv"; },
           [](const CollectiveCall& c) -> std::string_view { return c.op; },
           [](const MoeCall&) -> std::string_view { return "moe"; },
+          [](const FusedCall&) -> std::string_view { return "fused"; },
           [](const StateMixCall&) -> std::string_view { return "state_mix"; },
           [](const Conv1dCall&) -> std::string_view { return "causal_conv1d"; },
           [](const IndexerCall&) -> std::string_view { return "indexer"; },
@@ -184,6 +260,7 @@ NamedSizes positive_sizes(const Call& call) {
                     {"dilation", c.dilation},
                     {"groups", c.groups}};
           },
+          [](const FusedCall& c) -> NamedSizes { return {{"rows", c.rows}, {"cols", c.cols}}; },
           [](const CollectiveCall& c) -> NamedSizes {
             return {{"bytes", c.bytes}, {"gpus", c.gpus}};
           },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "orrery/base/dtype.h"
+#include "orrery/library/fused_call.h"
 #include "orrery/library/mixer_calls.h"
 
 namespace orrery::library {
@@ -30,11 +32,28 @@ enum class Quantisation {
   None,
   Block128,     // fp8: an fp32 scale per 1 x 128 of A and per 128 x 128 of B
   Int4Weights,  // B: 4-bit integers, a scale and a zero per 128 of k
+  Int8Weights,  // B: 8-bit integers, a scale per column of C
+  Int8Scaled,   // A and B: 8-bit integers, scales per row and column of C, which is fp16
   Mx,           // a power of two per 32 of k
   Nv            // an fp8 scale per 16 of k
 };
 
-/// C[m, n] = A[m, k] B[n, k]^T per batch, plus nothing (a linear layer without bias).
+/// How A, which is bf16, becomes what the product reads: by a kernel of its own before it.
+enum class QuantiseA {
+  None,      // it comes as the product reads it
+  Static,    // one scale, known
+  Tensor,    // one scale, found first
+  Token,     // a scale per row
+  Group128,  // a scale per 128 of a row
+  Group16    // fp4: an fp8 scale per 16 of a row
+};
+std::string_view name(QuantiseA quantise);
+/// The kind of that name, if there is one.
+std::optional<QuantiseA> parse_quantise(std::string_view name);
+
+/// C[m, n] = A[m, k] B[n, k]^T per batch, plus nothing (a linear layer without bias). backend:
+/// whose kernels: "" (cuBLAS, hipBLASLt: the framework's default), "cutlass", "deepgemm", "triton"
+/// ...
 struct GemmCall {
   int64_t batch = 1;
   int64_t m = 0;
@@ -45,6 +64,8 @@ struct GemmCall {
   GemmLayout layout = GemmLayout::NT;
   std::string kernel = {};  // by name, instead of the one that the library takes
   Quantisation quantisation = Quantisation::None;
+  std::string backend = {};
+  QuantiseA quantise = QuantiseA::None;
   bool operator==(const GemmCall&) const = default;
 };
 
@@ -59,7 +80,10 @@ struct GroupedGemmCall {
 };
 
 /// One layer of experts: each of `tokens` goes to topk experts; rows has the tokens of each expert
-/// (their sum is tokens x topk). Gate and up projection (one product if gated), activation, down.
+/// that this GPU holds (their sum is tokens x topk if it holds all of them). Gate and up projection
+/// (one product if gated), activation, down. dtype is what the products multiply, quantisation how
+/// the weights are stored (moe_types.h). backend: whose kernels, "triton", "cutlass" ... (moe.h);
+/// "" for the framework's own operators one after the other.
 struct MoeCall {
   int64_t tokens = 0;
   int64_t hidden = 0;
@@ -68,11 +92,14 @@ struct MoeCall {
   std::vector<int64_t> rows;
   bool gated = true;
   DType dtype = DType::BF16;
+  Quantisation quantisation = Quantisation::None;
+  std::string backend = {};
   bool operator==(const MoeCall&) const = default;
 };
 
-/// Scaled dot-product attention. backend: "cudnn", "flash", "efficient" or "" (the framework's
-/// default). Query i of n sees the keys up to i + (seq_kv - n) if causal.
+/// Scaled dot-product attention. backend: "cudnn", "flash", "efficient", "" (the framework's
+/// default), or a serving framework or a kernel of one (framework_attention.h). Query i of n sees
+/// the keys up to i + (seq_kv - n) if causal.
 struct AttentionCall {
   int64_t batch = 1;
   int64_t heads = 0;
@@ -83,10 +110,12 @@ struct AttentionCall {
   bool causal = false;
   DType dtype = DType::BF16;
   std::string backend;
-  int64_t head_dim_v = 0;             // of the values; 0: head_dim
-  int64_t window = 0;                 // keys before its own that a query sees; 0: all
-  bool backward = false;              // the gradients of q, k and v instead
-  std::vector<int64_t> lengths = {};  // packed sequences of these lengths instead of equal ones
+  int64_t head_dim_v = 0;                 // of the values; 0: head_dim
+  int64_t window = 0;                     // keys before its own that a query sees; 0: all
+  bool backward = false;                  // the gradients of q, k and v instead
+  std::vector<int64_t> lengths = {};      // packed sequences of so many queries, not equal ones
+  std::vector<int64_t> key_lengths = {};  // and keys; empty: as many as queries
+  std::optional<DType> kv_dtype = {};     // of the cache of keys and values; none: dtype
   bool operator==(const AttentionCall&) const = default;
 };
 
@@ -124,12 +153,14 @@ struct RowsCall {
 
 /// A collective among the GPUs of one node: all_reduce, all_gather, reduce_scatter, all_to_all,
 /// broadcast, send_recv. `bytes` is the input of one GPU; `stream`: launched by the host, call by
-/// call, rather than inside a CUDA graph.
+/// call, rather than inside a CUDA graph. backend: "" is NCCL, else a framework's own all-reduce.
 struct CollectiveCall {
   std::string op;
   int64_t bytes = 0;
   int64_t gpus = 2;
   bool stream = false;
+  DType dtype = DType::BF16;
+  std::string backend = {};
   bool operator==(const CollectiveCall&) const = default;
 };
 
@@ -143,7 +174,8 @@ using Call = std::variant<GemmCall,
                           StateMixCall,
                           Conv1dCall,
                           IndexerCall,
-                          SparseAttentionCall>;
+                          SparseAttentionCall,
+                          FusedCall>;
 
 /// The name of a call's operator: gemm, attention, grouped_gemm, conv, or the row
 /// operator's or collective's own.

@@ -126,7 +126,7 @@ class Fp8Block final : public Family {
 
   bool serves(const Call& call) const override {
     const auto* gemm = std::get_if<GemmCall>(&call);
-    return gemm != nullptr && gemm->quantisation == Quantisation::Block128;
+    return gemm != nullptr && gemm->quantisation == Quantisation::Block128 && gemm->backend.empty();
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
@@ -185,7 +185,7 @@ class Fp4 final : public Family {
 
   bool serves(const Call& call) const override {
     const auto* gemm = std::get_if<GemmCall>(&call);
-    return gemm != nullptr && gemm->input == DType::F4E2M1;
+    return gemm != nullptr && gemm->input == DType::F4E2M1 && gemm->backend.empty();
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

@@ -85,7 +85,8 @@ void multiply_by_matrix_unit(ProfilePhase& phase,
                              const LegacyConstants& constants) {
   const bool group = kernel.engine == Engine::Warpgroup;
   const double flops = 2 * product(kernel.tile_m, kernel.tile_n, kernel.step);
-  const double share = group ? constants.group_share : constants.warp_share;
+  const double share =
+      group ? constants.group_share : constants.warp_share * problem.chip.core.warp_mma;
   phase.work.tensor = Flops(flops);
   phase.work.tensor_type = problem.call.input;
   phase.work.tensor_share = share;

@@ -235,7 +235,8 @@ class CublasLegacy final : public Family {
 
   bool serves(const Call& call) const override {
     const auto* gemm = std::get_if<GemmCall>(&call);
-    return gemm != nullptr && !kernels_for(*gemm).empty();
+    return gemm != nullptr && gemm->backend.empty() && gemm->quantisation == Quantisation::None &&
+           !kernels_for(*gemm).empty();
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

@@ -105,7 +105,8 @@ Launch launch_of(const AttentionCall& call, const machine::Chip& chip) {
   launch.heads = product(call.batch, swapped ? call.kv_heads : call.heads);
   launch.queries = swapped ? call.heads / call.kv_heads : call.seq_q;
   const int64_t split_keys = launch.head_dim <= 64 ? 256 : launch.head_dim <= 128 ? 128 : 64;
-  if (call.lengths.empty()) {  // the variable-length entry does not split
+  // The variable-length entry splits only where one query a sequence has swapped its heads.
+  if (call.lengths.empty() || (swapped && !call.key_lengths.empty())) {
     launch.splits = flash_splits(launch.heads * static_cast<double>(ceil_div(launch.queries, 64)),
                                  ceil_div(call.seq_kv, split_keys),
                                  chip);
@@ -198,6 +199,50 @@ std::vector<TileGroup> split_groups(const Tiling& tiling, int64_t splits) {
   return result;
 }
 
+// Tiles of packed sequences with keys of their own, in issue order; runs of sequences that have one
+// tile each (decoding ones) are merged. Blocks beyond a sequence's queries end at once (the grid is
+// as for the longest): the last group.
+std::vector<TileGroup> packed_tiles(const AttentionCall& call,
+                                    const Launch& launch,
+                                    Tiling tiling) {
+  constexpr size_t kMost = 8;  // groups of a long sequence, and of all short ones
+  std::vector<TileGroup> tiles;
+  const size_t run = std::max<size_t>(1, (call.lengths.size() + kMost - 1) / kMost);
+  size_t merged = run;  // sequences in the last group; at `run` a new one begins
+  double empty = 0;
+  const int64_t rows = ceil_div(call.seq_q, launch.rows);
+  for (size_t i = 0; i < call.lengths.size(); ++i) {
+    const int64_t queries = call.seq_q == 1 ? launch.queries : call.lengths[i];
+    tiling.queries = queries;
+    tiling.key_count = call.key_lengths[i];
+    tiling.causal = call.causal && call.seq_q > 1;
+    const int64_t count = ceil_div(queries, launch.rows);
+    empty += static_cast<double>(std::max<int64_t>(0, rows - count));
+    if (launch.splits > 1) {
+      const auto groups = split_groups(tiling, launch.splits);
+      tiles.insert(tiles.end(), groups.begin(), groups.end());
+    } else if (count > 1) {
+      const auto groups = tile_groups(tiling, kMost);
+      tiles.insert(tiles.end(), groups.begin(), groups.end());
+      merged = run;
+    } else if (merged < run) {
+      const TileBlocks own = blocks_of(tiling, 0);
+      TileGroup& last = tiles.back();
+      last.mean.blocks = (last.mean.blocks * last.tiles + own.blocks) / (last.tiles + 1);
+      last.mean.masked = (last.mean.masked * last.tiles + own.masked) / (last.tiles + 1);
+      ++last.tiles;
+      ++merged;
+    } else {
+      tiles.push_back({1, blocks_of(tiling, 0)});
+      merged = 1;
+    }
+  }
+  if (empty > 0) {
+    tiles.push_back({empty, {}});
+  }
+  return tiles;
+}
+
 // Tiles of one head (or of one head of all packed sequences), in issue order; then the next head's.
 std::vector<TileGroup> tiles_of(const AttentionCall& call, const Launch& launch) {
   Tiling tiling{.rows = launch.rows,
@@ -209,6 +254,9 @@ std::vector<TileGroup> tiles_of(const AttentionCall& call, const Launch& launch)
                 .masked_steps = masked_steps(call, launch)};
   if (call.lengths.empty()) {
     return launch.splits > 1 ? split_groups(tiling, launch.splits) : tile_groups(tiling, 8);
+  }
+  if (!call.key_lengths.empty()) {
+    return packed_tiles(call, launch, tiling);
   }
   // Packed sequences: the grid is as for the longest, and heads go slowest.
   std::vector<TileGroup> tiles;
@@ -222,14 +270,48 @@ std::vector<TileGroup> tiles_of(const AttentionCall& call, const Launch& launch)
   return tiles;
 }
 
+// A block that finds no queries: it reads the two ends of its sequence.
+ProfilePhase ends_at_once() {
+  ProfilePhase phase;
+  phase.name = "no queries";
+  phase.work.issue = Instructions(4 * 40);
+  phase.chain.l2 = 1;
+  return phase;
+}
+
+// Heads go slowest, so the query heads of a group meet their keys again after those of all other
+// sequences; what L2 no longer holds then comes from DRAM again.
+kernel::Traffic packed_traffic(const AttentionCall& call, const machine::Chip& chip) {
+  double queries = 0;
+  double keys = 0;
+  for (size_t i = 0; i < call.lengths.size(); ++i) {
+    queries += static_cast<double>(call.lengths[i]);
+    keys += static_cast<double>(call.key_lengths[i]);
+  }
+  const auto width = static_cast<double>(call.head_dim + value_dim(call));
+  const double a_head = keys * width * kAttentionElement;
+  const double cache = a_head * static_cast<double>(call.kv_heads);
+  const double query = queries * product(call.heads, call.head_dim, kAttentionElement);
+  const double written = queries * product(call.heads, value_dim(call), kAttentionElement);
+  const double group = call.seq_q == 1 ? 1 : static_cast<double>(call.heads / call.kv_heads);
+  kernel::Traffic traffic = streamed(query + cache, written);
+  traffic.recent_read = Bytes(query + cache * std::min(1.0, queries / std::max(1.0, keys)));
+  const double again = (group - 1) * (1 - machine::resident_share(a_head, chip.l2));
+  traffic.dram_read = Bytes(query + cache * (1 + again));
+  return traffic;
+}
+
 void set_tiles(Profile& profile,
                const AttentionCall& call,
                const Launch& launch,
                const FlashTable& table,
                const machine::Core& core) {
   const std::vector<TileGroup> tiles = tiles_of(call, launch);
-  const double copies =
-      call.lengths.empty() ? launch.heads : static_cast<double>(call.heads);  // of the groups
+  // Of the groups: heads whose query heads are rows count once.
+  const double copies = call.lengths.empty() ? launch.heads
+                        : launch.queries == call.heads / call.kv_heads && call.seq_q == 1
+                            ? static_cast<double>(call.kv_heads)
+                            : static_cast<double>(call.heads);
   ProfilePhase wait;
   wait.name = "first operands";
   wait.chain.fixed = Cycles(table.wait);
@@ -240,6 +322,10 @@ void set_tiles(Profile& profile,
   kinds.reserve(tiles.size());
   for (const auto& group : tiles) {
     const double count = group.tiles * copies;
+    if (!(group.mean.blocks > 0) && !call.key_lengths.empty()) {
+      kinds.push_back({count, {ends_at_once()}});
+      continue;
+    }
     kinds.push_back(unit_of(count,
                             group.mean.blocks,
                             wait,
@@ -249,7 +335,9 @@ void set_tiles(Profile& profile,
   }
   set_units(profile, std::move(kinds));
   profile.rounds = copies;
-  profile.traffic.l2_read = Bytes(query_bytes(call) + read);
+  const double query =
+      call.key_lengths.empty() ? query_bytes(call) : profile.traffic.recent_read.value();
+  profile.traffic.l2_read = Bytes(query + read);
 }
 
 // Four rows of 128 (eight of 64) a CTA: the splits are read one after the other.
@@ -292,7 +380,7 @@ std::vector<Profile> flash(const AttentionCall& call,
   profile.behaviour.overlap = table.overlap;
   profile.behaviour.pipe_overlap = table.block.pipe_overlap;
   profile.behaviour.relative_error = table.error;
-  profile.traffic = attention_traffic(call);
+  profile.traffic = call.key_lengths.empty() ? attention_traffic(call) : packed_traffic(call, chip);
   set_tiles(profile, call, launch, table, chip.core);
   if (launch.splits > 1) {
     const double partials =

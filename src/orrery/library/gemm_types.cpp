@@ -20,6 +20,8 @@ struct Quantised {
 constexpr std::array kQuantised = {
     Quantised{"fp8_block", Quantisation::Block128, DType::F8E4M3, DType::BF16},
     Quantised{"w4a16", Quantisation::Int4Weights, DType::BF16, DType::BF16},
+    Quantised{"w8a16", Quantisation::Int8Weights, DType::BF16, DType::BF16},
+    Quantised{"int8_sq", Quantisation::Int8Scaled, DType::I8, DType::F16},
     Quantised{"mxfp4", Quantisation::Mx, DType::F4E2M1, DType::BF16},
     Quantised{"nvfp4", Quantisation::Nv, DType::F4E2M1, DType::BF16},
 };
@@ -39,6 +41,7 @@ DType output_of(DType input) {
     case DType::BF16:
     case DType::I64:
     case DType::I32:
+    case DType::I4:
     case DType::Bool:
       return input;
   }
@@ -49,6 +52,8 @@ DType output_of(DType input) {
 double scale_bytes(Quantisation quantisation, bool weights) {
   switch (quantisation) {
     case Quantisation::None:
+    case Quantisation::Int8Weights:
+    case Quantisation::Int8Scaled:
       return 0;
     case Quantisation::Block128:
       return 4.0 / 128 / (weights ? 128 : 1);
@@ -89,8 +94,10 @@ std::string types_name(const GemmCall& call) {
 }
 
 Bytes weight_bytes(const GemmCall& call) {
-  const double element =
-      call.quantisation == Quantisation::Int4Weights ? 0.5 : element_size(call.input).value();
+  const double element = call.quantisation == Quantisation::Int4Weights ? 0.5
+                         : call.quantisation == Quantisation::Int8Weights
+                             ? 1
+                             : element_size(call.input).value();
   return Bytes(product(call.batch, call.n, call.k) *
                (element + scale_bytes(call.quantisation, true)));
 }

@@ -18,6 +18,8 @@ namespace orrery::library {
 //     fp8_block             e4m3 with an fp32 scale per 1 x 128 of A and per 128 x 128 of B, C bf16
 //     int8                  C int32
 //     w4a16                 A and C bf16; B 4-bit integers with a scale and a zero per 128 of k
+//     w8a16                 the same with 8-bit integers and a scale per column of C
+//     int8_sq               int8 with a scale per row and per column of C, which is fp16
 //     mxfp4, nvfp4          e2m1 with a power of two per 32 of k, an e4m3 scale per 16; C bf16
 //
 // Every other spelling of an element type (base/dtype.h) is taken as well.

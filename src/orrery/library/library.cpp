@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "orrery/base/text.h"
+#include "orrery/library/framework_attention.h"
 #include "orrery/library/moe.h"
 
 namespace orrery::library {
@@ -88,6 +90,17 @@ Result<Candidates> Library::sequence_of(std::span<const Call> calls,
   return Candidates{std::move(sequence)};
 }
 
+Result<Candidates> Library::before_product(const std::vector<kernel::Profile>& first,
+                                           GemmCall call,
+                                           const machine::Chip& chip) const {
+  call.quantise = QuantiseA::None;
+  ORR_TRY(Candidates all, candidates(call, chip));
+  for (auto& sequence : all) {
+    sequence.insert(sequence.begin(), first.begin(), first.end());
+  }
+  return all;
+}
+
 Result<Candidates> Library::candidates(const Call& call, const machine::Chip& chip) const {
   if (const std::string bad = bad_sizes(call); !bad.empty()) {
     return make_error(ErrorCode::InvalidInput,
@@ -95,12 +108,16 @@ Result<Candidates> Library::candidates(const Call& call, const machine::Chip& ch
                       name(call),
                       bad);
   }
-  if (const auto* moe = std::get_if<MoeCall>(&call)) {
+  if (const auto* moe = std::get_if<MoeCall>(&call); moe != nullptr && moe->backend.empty()) {
     return sequence_of(moe_calls(*moe), chip);
   }
   for (const Member& member : families_) {
     if (member.family->serves(call)) {
       ORR_TRY(Candidates all, member.family->candidates(call, chip));
+      if (const auto* gemm = std::get_if<GemmCall>(&call);
+          gemm != nullptr && gemm->quantise != QuantiseA::None) {
+        return before_product(all.front(), *gemm, chip);
+      }
       for (const Call& other : member.family->handed_on(call)) {
         ORR_TRY(Candidates more, candidates(other, chip));
         all.insert(
@@ -108,6 +125,14 @@ Result<Candidates> Library::candidates(const Call& call, const machine::Chip& ch
       }
       return all;
     }
+  }
+  if (const auto* attention = std::get_if<AttentionCall>(&call)) {
+    return make_error(ErrorCode::Unsupported,
+                      "[library.attention] backend: got '{}' with libraries {}, need one with a "
+                      "rule for it; there are cudnn, efficient, flash and {}",
+                      attention->backend,
+                      files_.empty() ? "none" : id(),
+                      orrery::join(framework_backends(), ", "));
   }
   return make_error(ErrorCode::Unsupported,
                     "[library.candidates] {}: got libraries {}, need one with a rule for it",

@@ -53,6 +53,11 @@ class Library {
   /// The kernels of several calls, one after the other: the first candidate of each.
   Result<Candidates> sequence_of(std::span<const Call> calls, const machine::Chip& chip) const;
 
+  /// The candidates of `call` behind the kernels that quantise its A.
+  Result<Candidates> before_product(const std::vector<kernel::Profile>& first,
+                                    GemmCall call,
+                                    const machine::Chip& chip) const;
+
   std::vector<FileInfo> files_;
   std::vector<Member> families_;  // immutable, shared by copies (docs/design)
 };

@@ -62,7 +62,7 @@ Result<StateMix> parse_state_mix(std::string_view text) {
 std::string text_of(const StateMixCall& c) {
   return fmt::format(
       "state_mix kind={} phase={} batch={} seq={} k_heads={} k_dim={} v_heads={} v_dim={} "
-      "dtype={} state_dtype={}{}",
+      "dtype={} state_dtype={}{}{}",
       name(c.kind),
       phase_of(c.step),
       c.batch,
@@ -73,6 +73,7 @@ std::string text_of(const StateMixCall& c) {
       c.v_dim,
       name(c.dtype),
       name(c.state),
+      c.fresh_state ? " fresh_state=1" : "",
       backend_text(c.backend));
 }
 

@@ -44,7 +44,8 @@ struct StateMixCall {
   int64_t v_dim = 0;
   DType dtype = DType::BF16;
   DType state = DType::F32;  // of the state between calls
-  std::string backend = {};  // "", or whose kernels: "fla", "mamba", "flydsl"
+  bool fresh_state = false;  // decode: written beside the old one, in fp32, instead of over it
+  std::string backend = {};  // "", or whose kernels: "fla", "flydsl"
   bool operator==(const StateMixCall&) const = default;
 };
 
@@ -57,7 +58,7 @@ struct Conv1dCall {
   int64_t channels = 0;
   int64_t taps = 4;
   DType dtype = DType::BF16;
-  std::string backend = {};  // "", "cuda" (of the mamba project) or "triton"
+  std::string backend = {};  // "", or as whose build: "trtllm", "sglang"
   bool operator==(const Conv1dCall&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace orrery::library {
 namespace {
@@ -25,9 +26,18 @@ struct Choice {
 
 /// What NCCL's tuning model believes of a protocol.
 struct Tuning {
-  double base_us = 0;       // latency of a ring
-  double hop_us = 0;        // per step
-  double bus_gb_per_s = 0;  // that a ring moves
+  double base_us = 0;      // latency of a ring
+  double hop_us = 0;       // per step over NVLink
+  double hop_pcie_us = 0;  // and over PCIe; 0: it has none
+  double share = 0;        // of the link that a ring moves
+};
+
+/// What differs between generations of chips: NCCL's tables have a row for each.
+struct Generation {
+  double pace = 1;        // of a channel's block, clock for clock
+  double hop = 1;         // of a step
+  double nvls_share = 0;  // of the link, in the tuning model
+  int64_t channels = 0;
 };
 
 /// What is measured of a protocol.
@@ -42,9 +52,12 @@ struct Cost {
 struct Table {
   Tuning tuning[3];  // by protocol
   Cost cost[3];
-  double nvls_us = 0;     // latency of NVLS in the tuning model, and as assumed
-  double nvls_share = 0;  // of the link that NVLS reaches, the same
-  int64_t channels = 0;
+  std::vector<std::pair<std::string_view, Generation>> generations;  // by architecture
+  double nvls_us = 0;       // latency of NVLS in the tuning model
+  double nvls_reached = 1;  // of its share
+  double nvls_fill = 0;     // share of the time of the first chunks that nothing overlaps
+  Duration nvls_fixed;
+  Bytes nvls_chunk;  // of a channel and GPU
   int64_t point_channels = 0;
   int64_t nvls_channels = 0;
   Bytes step;             // slot of a channel's buffer
@@ -58,6 +71,7 @@ struct Table {
 
 constexpr std::array<std::string_view, 3> kProtocols = {"LL", "LL128", "Simple"};
 constexpr std::array<std::string_view, 3> kKeys = {"ll", "ll128", "simple"};
+constexpr std::array<std::string_view, 4> kGenerations = {"sm_90", "sm_80", "sm_100", "gfx"};
 
 /// Bytes of a collective at one GPU, per byte of its input.
 struct Counts {
@@ -108,31 +122,46 @@ bool point_to_point(std::string_view op) {
   return op == "all_to_all" || op == "send_recv";
 }
 
-/// Microseconds that the tuning model gives a ring.
-double ring_us(const CollectiveCall& call, const Counts& counts, const Tuning& tuning) {
+/// Bytes per microsecond that a GPU sends: less where more than two meet in host bridges.
+double link_rate(const CollectiveCall& call, const machine::Link& link) {
+  const bool crowded = call.gpus > 2 && link.crowded.value() > 0;
+  return 1e-6 * (crowded ? link.crowded : link.achieved).value();
+}
+
+/// Microseconds that the tuning model gives a ring; infinite for a protocol that the link cannot
+/// carry (LL128 needs stores of 128 bytes that arrive whole).
+double ring_us(const CollectiveCall& call,
+               const Counts& counts,
+               const Tuning& tuning,
+               const machine::Link& link) {
+  const double hop = link.crowded.value() > 0 ? tuning.hop_pcie_us : tuning.hop_us;
+  if (hop <= 0) {
+    return std::numeric_limits<double>::infinity();
+  }
   const auto n = static_cast<double>(call.gpus);
   const auto priced = static_cast<double>(counts.priced);
   const double steps = call.op == "broadcast" ? 1 : priced;
   const double bytes = static_cast<double>(call.bytes) * counts.tuned;
-  return tuning.base_us + steps * tuning.hop_us + bytes / (1e3 * tuning.bus_gb_per_s * n / priced);
+  return tuning.base_us + steps * hop + bytes / (link_rate(call, link) * tuning.share * n / priced);
 }
 
-/// Microseconds that the tuning model gives NVLS; infinite where NCCL does not have it.
+/// Microseconds that the tuning model gives NVLS; infinite where NCCL does not have it: the switch
+/// adds 16-bit floats, not bytes, and with up to four GPUs rings are taken (published tables).
 double nvls_us(const CollectiveCall& call,
                const Counts& counts,
                const Table& table,
+               const Generation& generation,
                const machine::Link& link) {
-  const bool has =
-      call.op == "all_reduce" || call.op == "all_gather" || call.op == "reduce_scatter";
-  if (!has || !link.multicast || call.gpus <= 2) {  // src/transport/nvls.cc: more than two GPUs
+  const bool adds = call.dtype == DType::BF16 || call.dtype == DType::F16;
+  if (call.op != "all_reduce" || !adds || !link.multicast || call.gpus <= 4) {
     return std::numeric_limits<double>::infinity();
   }
   const auto n = static_cast<double>(call.gpus);
   const auto channels = static_cast<double>(table.nvls_channels);
-  const double bus = table.tuning[2].bus_gb_per_s * table.nvls_share * (channels - 1) / channels;
-  const double rate = call.op == "all_reduce" ? 2 * bus * n / static_cast<double>(counts.priced)
-                                              : bus * (n - 1) / n;
-  return table.nvls_us + static_cast<double>(call.bytes) * counts.tuned / (1e3 * rate);
+  const double bus = link_rate(call, link) * table.tuning[2].share * generation.nvls_share *
+                     (channels - 1) / channels;
+  const double rate = 2 * bus * n / static_cast<double>(counts.priced);
+  return table.nvls_us + static_cast<double>(call.bytes) / rate;
 }
 
 Choice point_choice(const CollectiveCall& call, const Counts& counts, const Table& table) {
@@ -155,9 +184,8 @@ Counts as_run(const CollectiveCall& call, Algorithm algorithm) {
   Counts counts = counts_of(call.op, n);
   if (algorithm == Algorithm::Nvls) {
     // The switch pulls a GPU's whole input once for the sums, and takes its share of the result
-    // once for all: 1 + 1/n of what an all-reduce holds; gather and scatter are the two halves.
-    const double all = call.op == "all_gather" ? n : 1;
-    counts.sent = call.op == "all_reduce" ? 1 + 1 / n : all;
+    // once for all.
+    counts.sent = 1 + 1 / n;
     counts.moved = 0;  // the link binds
   }
   if (algorithm != Algorithm::Ring) {
@@ -166,10 +194,10 @@ Counts as_run(const CollectiveCall& call, Algorithm algorithm) {
   return counts;
 }
 
-kernel::ProfilePhase blocks_phase(double bytes, const Cost& cost, const char* name) {
+kernel::ProfilePhase blocks_phase(double bytes, double rate, const char* name) {
   kernel::ProfilePhase phase;
   phase.name = name;
-  phase.chain.fixed = Cycles(bytes / cost.block_rate.value());
+  phase.chain.fixed = Cycles(bytes / rate);
   return phase;
 }
 
@@ -180,10 +208,10 @@ std::string kernel_name(std::string_view op, const Choice& choice) {
   return fmt::format("ncclDevKernel {} {} {}", op, way, kProtocols[size_t(choice.protocol)]);
 }
 
-int64_t channels_of(const Table& table, Algorithm algorithm) {
+int64_t channels_of(const Table& table, const Generation& generation, Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::Ring:
-      return table.channels;
+      return generation.channels;
     case Algorithm::Nvls:
       return table.nvls_channels;
     case Algorithm::PointToPoint:
@@ -194,9 +222,31 @@ int64_t channels_of(const Table& table, Algorithm algorithm) {
 
 Tuning read_tuning(machine::NumberFile& file, std::string_view protocol) {
   const std::string key = fmt::format("nccl.tuning.{}.", protocol);
-  return {.base_us = 1e6 * file.number(key + "base", machine::Unit::Seconds),
-          .hop_us = 1e6 * file.number(key + "hop", machine::Unit::Seconds),
-          .bus_gb_per_s = 1e-9 * file.number(key + "bus", machine::Unit::BytesPerSecond)};
+  return {
+      .base_us = 1e6 * file.number(key + "base", machine::Unit::Seconds),
+      .hop_us = 1e6 * file.number(key + "hop", machine::Unit::Seconds),
+      .hop_pcie_us =
+          1e6 * file.number(key + "hop_pcie", machine::Unit::Seconds, machine::Range::NotNegative),
+      .share = file.number(key + "share", machine::Unit::One)};
+}
+
+Generation read_generation(machine::NumberFile& file, const std::string& key) {
+  return {.pace = file.number(key + ".pace", machine::Unit::One),
+          .hop = file.number(key + ".hop", machine::Unit::One),
+          .nvls_share =
+              file.number(key + ".nvls_share", machine::Unit::One, machine::Range::NotNegative),
+          .channels = static_cast<int64_t>(
+              file.number(key + ".channels", machine::Unit::One, machine::Range::Count))};
+}
+
+/// A chip of none of these architectures is taken as the first.
+const Generation& generation_of(const Table& table, const machine::Chip& chip) {
+  for (const auto& [architecture, generation] : table.generations) {
+    if (chip.architecture.rfind(architecture, 0) == 0) {
+      return generation;
+    }
+  }
+  return table.generations.front().second;
 }
 
 Cost read_cost(machine::NumberFile& file, std::string_view protocol) {
@@ -245,10 +295,23 @@ Table read_table(machine::NumberFile& file) {
   const auto count = [&](const char* key) {
     return static_cast<int64_t>(file.number(key, machine::Unit::One, machine::Range::Count));
   };
+  for (const std::string_view architecture : kGenerations) {
+    const std::string key = fmt::format("nccl.{}", architecture);
+    if (file.has(key + ".channels")) {
+      table.generations.push_back({architecture, read_generation(file, key)});
+    }
+  }
+  if (table.generations.empty()) {
+    file.complain("nccl.sm_90.channels", "is missing, or that of another generation of chips");
+    table.generations.push_back({kGenerations[0], Generation{}});
+  }
   table.nvls_us = 1e6 * file.number("nccl.nvls.latency", machine::Unit::Seconds);
-  table.nvls_share = file.number("nccl.nvls.share", machine::Unit::One);
+  table.nvls_fixed =
+      Duration::from(Seconds(file.number("nccl.nvls.fixed", machine::Unit::Seconds)));
+  table.nvls_reached = file.number("nccl.nvls.reached", machine::Unit::One);
+  table.nvls_fill = file.number("nccl.nvls.fill", machine::Unit::One);
+  table.nvls_chunk = Bytes(file.number("nccl.nvls.chunk", machine::Unit::Bytes));
   table.nvls_channels = count("nccl.nvls.channels");
-  table.channels = count("nccl.channels");
   table.point_channels = count("nccl.point_channels");
   table.point_ll = Bytes(file.number("nccl.point_ll", machine::Unit::Bytes));
   table.step = Bytes(file.number("nccl.step", machine::Unit::Bytes));
@@ -260,7 +323,10 @@ Table read_table(machine::NumberFile& file) {
   return table;
 }
 
-Choice choose(const CollectiveCall& call, const Table& table, const machine::Link& link) {
+Choice choose(const CollectiveCall& call,
+              const Table& table,
+              const Generation& generation,
+              const machine::Link& link) {
   const Counts counts = counts_of(call.op, static_cast<double>(call.gpus));
   if (point_to_point(call.op)) {
     return point_choice(call, counts, table);
@@ -269,6 +335,9 @@ Choice choose(const CollectiveCall& call, const Table& table, const machine::Lin
   double least = std::numeric_limits<double>::infinity();
   std::string others;
   const auto offer = [&](Algorithm algorithm, Protocol protocol, double us) {
+    if (!(us < 1e300)) {
+      return;
+    }
     others += fmt::format("{}{} {} {:.1f} us",
                           others.empty() ? "" : ", ",
                           algorithm == Algorithm::Ring ? "ring" : "NVLS",
@@ -283,39 +352,56 @@ Choice choose(const CollectiveCall& call, const Table& table, const machine::Lin
   for (const auto protocol : {Protocol::LL, Protocol::LL128, Protocol::Simple}) {
     offer(Algorithm::Ring,
           protocol,
-          ring_us(call, counts, table.tuning[static_cast<size_t>(protocol)]));
+          ring_us(call, counts, table.tuning[static_cast<size_t>(protocol)], link));
   }
-  if (const double us = nvls_us(call, counts, table, link); us < 1e300) {
+  if (const double us = nvls_us(call, counts, table, generation, link); us < 1e300) {
     offer(Algorithm::Nvls, Protocol::Simple, us);
   }
   choice.why = fmt::format("least in NCCL's tuning model (src/graph/tuning.cc): {}", others);
   return choice;
 }
 
+/// What the blocks do.
+kernel::UnitKind blocks_of(const CollectiveCall& call,
+                           const Choice& choice,
+                           double blocks,
+                           const Table& table,
+                           const Generation& generation) {
+  const Cost& cost = table.cost[static_cast<size_t>(choice.protocol)];
+  const Counts counts = as_run(call, choice.algorithm);
+  const double rate = cost.block_rate.value() * generation.pace;
+  const double each = static_cast<double>(call.bytes) * counts.moved / blocks;
+  kernel::UnitKind kind{blocks, {}};
+  if (choice.protocol == Protocol::Simple) {
+    const double sent = static_cast<double>(call.bytes) * counts.sent / blocks;
+    const double slot = std::min(1.0, table.step.value() / sent);
+    kind.phases.push_back(blocks_phase(table.fill * slot * each, rate, "first slots"));
+  }
+  kind.phases.push_back(blocks_phase(each, rate, "blocks"));
+  return kind;
+}
+
 /// What the blocks and the link do.
 void add_work(kernel::Profile& profile,
               const CollectiveCall& call,
               const Choice& choice,
-              const Table& table) {
+              const Table& table,
+              const machine::Chip& chip) {
+  const Generation& generation = generation_of(table, chip);
   const Cost& cost = table.cost[static_cast<size_t>(choice.protocol)];
   const Counts counts = as_run(call, choice.algorithm);
   const auto bytes = static_cast<double>(call.bytes);
-  const auto blocks = static_cast<double>(profile.units);
-  const double each = bytes * counts.moved / blocks;
-  std::vector<kernel::ProfilePhase> phases;
-  if (choice.protocol == Protocol::Simple) {
-    const double slot = std::min(1.0, table.step.value() / (bytes * counts.sent / blocks));
-    phases.push_back(blocks_phase(table.fill * slot * each, cost, "first slots"));
-  }
-  phases.push_back(blocks_phase(each, cost, "blocks"));
-  profile.kinds.push_back({blocks, std::move(phases)});
+  profile.kinds.push_back(
+      blocks_of(call, choice, static_cast<double>(profile.units), table, generation));
   profile.traffic.unique_read = profile.traffic.recent_read = profile.traffic.dram_read =
       Bytes(bytes);
   profile.traffic.unique_write = profile.traffic.dram_write = Bytes(bytes * counts.written);
+  const double reached =
+      choice.algorithm == Algorithm::Nvls ? generation.nvls_share * table.nvls_reached : 1;
   profile.link = {.sent = Bytes(bytes * counts.sent * cost.wire),
-                  .share = choice.algorithm == Algorithm::Nvls ? table.nvls_share : 1,
+                  .share = reached * 1e6 * link_rate(call, chip.link) / chip.link.achieved.value(),
                   .hops = static_cast<double>(counts.steps),
-                  .hop = cost.hop};
+                  .hop = Duration::from(Seconds(cost.hop.seconds().value() * generation.hop))};
   profile.reasons.push_back(
       fmt::format("{} channels, a block each; {:.3g} bytes sent and {:.3g} loaded or "
                   "stored per byte of input",
@@ -324,14 +410,26 @@ void add_work(kernel::Profile& profile,
                   counts.moved));
 }
 
-/// Before the first message.
-Duration fixed_of(const Choice& choice, const Table& table) {
+/// Before the first message. NVLS: and of the first chunks of all channels for all GPUs, which
+/// later ones overlap only partly.
+Duration fixed_of(const CollectiveCall& call,
+                  const Choice& choice,
+                  const Table& table,
+                  const machine::Chip& chip) {
   const Cost& cost = table.cost[static_cast<size_t>(choice.protocol)];
   switch (choice.algorithm) {
     case Algorithm::Ring:
       return cost.fixed;
-    case Algorithm::Nvls:
-      return Duration::from(Seconds(table.nvls_us * 1e-6));
+    case Algorithm::Nvls: {
+      const auto n = static_cast<double>(call.gpus);
+      const double first =
+          std::min(static_cast<double>(call.bytes),
+                   table.nvls_chunk.value() * n * static_cast<double>(table.nvls_channels));
+      const double rate =
+          link_rate(call, chip.link) * table.nvls_reached * generation_of(table, chip).nvls_share;
+      return table.nvls_fixed +
+             Duration::from(Seconds(1e-6 * table.nvls_fill * first * (1 + 1 / n) / rate));
+    }
     case Algorithm::PointToPoint:
       return cost.fixed_point;
   }
@@ -342,15 +440,16 @@ Result<kernel::Profile> profile_of(const CollectiveCall& call,
                                    const Table& table,
                                    const machine::Chip& chip) {
   ORR_TRY_VOID(check(call, chip));
-  const Choice choice = choose(call, table, chip.link);
+  const Generation& generation = generation_of(table, chip);
+  const Choice choice = choose(call, table, generation, chip.link);
   kernel::Profile profile;
   profile.kernel = kernel_name(call.op, choice);
   profile.family = "collective";
-  profile.units = profile.ctas = channels_of(table, choice.algorithm);
+  profile.units = profile.ctas = channels_of(table, generation, choice.algorithm);
   profile.threads = 512;  // NCCL_SIMPLE_MAX_NTHREADS, src/include/device.h
   profile.reasons = {choice.why};
-  add_work(profile, call, choice, table);
-  profile.fixed = fixed_of(choice, table);
+  add_work(profile, call, choice, table, chip);
+  profile.fixed = fixed_of(call, choice, table, chip);
   profile.host = call.stream ? table.host : Duration::zero();
   profile.behaviour.overlap = chip.overlap.streaming;
   profile.behaviour.relative_error = call.gpus > 2 ? table.error_unmeasured
@@ -364,7 +463,8 @@ class Nccl final : public Family {
   explicit Nccl(Table table) : table_(std::move(table)) {}
 
   bool serves(const Call& call) const override {
-    return std::holds_alternative<CollectiveCall>(call);
+    const auto* collective = std::get_if<CollectiveCall>(&call);
+    return collective != nullptr && (collective->backend.empty() || collective->backend == "nccl");
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

@@ -57,10 +57,15 @@ TEST(Nccl, TakesTheProtocolThatItsOwnModelPrefers) {
   EXPECT_THAT(kernel("broadcast", 2 * kMiB, 2), HasSubstr("RING Simple"));
 }
 
-TEST(Nccl, LetsTheSwitchAddFromThreeGpusOn) {
+TEST(Nccl, LetsTheSwitchAddFromFiveGpusOn) {
   EXPECT_THAT(kernel("all_reduce", 64 * kMiB, 2), HasSubstr("RING Simple"));
   EXPECT_THAT(kernel("all_reduce", 64 * kMiB, 8), HasSubstr("NVLS"));
+  EXPECT_THAT(kernel("all_reduce", 64 * kMiB, 4), HasSubstr("RING Simple"));
+  EXPECT_THAT(kernel("all_gather", 64 * kMiB, 8), HasSubstr("RING Simple"));
   EXPECT_THAT(kernel("all_reduce", 1024, 8), HasSubstr("RING LL"));
+  CollectiveCall bytes{.op = "all_reduce", .bytes = 64 * kMiB, .gpus = 8};
+  bytes.dtype = DType::I8;  // the switch adds floats
+  EXPECT_THAT(profile(bytes).kernel, HasSubstr("RING Simple"));
   EXPECT_THAT(kernel("broadcast", 64 * kMiB, 8), HasSubstr("RING Simple"));
 }
 

@@ -292,7 +292,10 @@ class Nvjet final : public Family {
  public:
   explicit Nvjet(NvjetTable table) : table_(std::move(table)) {}
 
-  bool serves(const Call& call) const override { return std::holds_alternative<GemmCall>(call); }
+  bool serves(const Call& call) const override {
+    const auto* gemm = std::get_if<GemmCall>(&call);
+    return gemm != nullptr && gemm->quantise == QuantiseA::None;
+  }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
     return candidates_of(std::get<GemmCall>(call), table_, chip);

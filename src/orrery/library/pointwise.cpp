@@ -47,6 +47,7 @@ const std::vector<Operator>& operators() {
       {"fill", {{.counts = "fill", .reads = 0}}},
       {"copy", {{.counts = "copy", .shape = Shape::Memcpy}}},
       {"neg", {{.counts = "scale"}}},
+      {"scale", {{.counts = "scale"}}},
       {"add", {{.counts = "add", .reads = 2}}},
       {"sub", {{.counts = "add", .reads = 2}}},
       {"mul", {{.counts = "mul", .reads = 2}}},
@@ -59,6 +60,9 @@ const std::vector<Operator>& operators() {
       {"gelu", {{.counts = "gelu"}}},
       {"gelu_tanh", {{.counts = "gelu_tanh"}}},
       {"silu", {{.counts = "silu"}}},
+      {"silu_mul", {{.counts = "silu", .reads = 2}}},
+      {"static_quantize_fp8", {{.counts = "scale", .writes = 0, .bytes_written = 1}}},
+      {"softplus", {{.counts = "softplus"}}},
       {"gelu_backward", {{.counts = "gelu_backward", .reads = 2}}},
       {"silu_backward", {{.counts = "silu_backward", .reads = 2}}},
       {"cast_fp32",
@@ -331,10 +335,10 @@ std::unique_ptr<Family> read_pointwise(machine::NumberFile& file) {
   table.counts = CountTable(
       file,
       "pointwise.counts",
-      {"fill", "copy",      "scale",     "add",           "mul",          "div",       "exp",
-       "relu", "clamp",     "sigmoid",   "tanh",          "gelu",         "gelu_tanh", "silu",
-       "cast", "bias",      "broadcast", "strided",       "compare",      "where",     "to_fp8",
-       "cat",  "cat_apart", "dropout",   "gelu_backward", "silu_backward"});
+      {"fill", "copy",      "scale",     "add",           "mul",           "div",       "exp",
+       "relu", "clamp",     "sigmoid",   "tanh",          "gelu",          "gelu_tanh", "silu",
+       "cast", "bias",      "broadcast", "strided",       "compare",       "where",     "to_fp8",
+       "cat",  "cat_apart", "dropout",   "gelu_backward", "silu_backward", "softplus"});
   table.dropout_fixed = duration(file, "pointwise.dropout_fixed");
   table.lone_sector = file.number("transpose.lone_sector", machine::Unit::Bytes);
   table.tail = cycles(file, "pointwise.tail");

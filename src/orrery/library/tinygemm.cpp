@@ -95,7 +95,8 @@ class Tinygemm final : public Family {
 
   bool serves(const Call& call) const override {
     const auto* gemm = std::get_if<GemmCall>(&call);
-    return gemm != nullptr && gemm->quantisation == Quantisation::Int4Weights;
+    return gemm != nullptr && gemm->quantisation == Quantisation::Int4Weights &&
+           gemm->backend.empty();
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

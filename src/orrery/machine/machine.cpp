@@ -39,6 +39,7 @@ Core read_core(NumberFile& file) {
   core.integer_lanes = file.number("core.integer_lanes", Unit::One);
   core.integer_slots = file.number_or("core.integer_slots", Unit::One, 0, Range::NotNegative);
   core.shared_bandwidth = BytesPerCycle(file.number("core.shared_bandwidth", Unit::BytesPerCycle));
+  core.warp_mma = file.number_or("core.warp_mma", Unit::One, 1);
   core.l2_port = BytesPerCycle(file.number("core.l2_port", Unit::BytesPerCycle));
   for (const auto& type : file.keys_under("core.tensor")) {
     const std::string key = "core.tensor." + type;
@@ -65,6 +66,7 @@ Clock read_clock(NumberFile& file) {
   clock.tensor_power_steady =
       file.number("clock.tensor_power_steady", Unit::One, Range::NotNegative);
   clock.exponent = file.number("clock.exponent", Unit::One);
+  clock.constant_power = file.number_or("clock.constant_power", Unit::One, 1);
   clock.mixed_share = file.number("clock.mixed_share", Unit::One, Range::NotNegative);
   clock.drop_after = duration(file, "clock.drop_after");
   clock.drop_spread = duration(file, "clock.drop_spread");
@@ -112,6 +114,8 @@ Launch read_launch(NumberFile& file) {
   Launch launch;
   launch.graph_gap = duration(file, "launch.graph_gap");
   launch.graph_gap_other = duration(file, "launch.graph_gap_other");
+  launch.graph_start = Duration::from(
+      Seconds(file.number_or("launch.graph_start", Unit::Seconds, 0, Range::NotNegative)));
   launch.first_access = duration(file, "launch.first_access");
   launch.cold_access = duration(file, "launch.cold_access");
   launch.host_launch = duration(file, "launch.host_launch");
@@ -152,6 +156,8 @@ Link read_link(NumberFile& file) {
       BytesPerSecond(file.number("link.bandwidth", Unit::BytesPerSecond, Range::NotNegative));
   link.achieved =
       BytesPerSecond(file.number("link.achieved", Unit::BytesPerSecond, Range::NotNegative));
+  link.crowded =
+      BytesPerSecond(file.number_or("link.crowded", Unit::BytesPerSecond, 0, Range::NotNegative));
   const double multicast = file.number("link.multicast", Unit::One, Range::NotNegative);
   if (multicast != 0 && multicast != 1) {
     file.complain("link.multicast", fmt::format("got {}, need 0 or 1", multicast));

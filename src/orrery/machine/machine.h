@@ -57,6 +57,8 @@ struct Core {
   BytesPerCycle shared_bandwidth;
   BytesPerCycle l2_port;                  // achieved fill rate of one SM from L2
   std::map<DType, FlopsPerCycle> tensor;  // matrix rate by element type
+  double warp_mma =
+      1;  // share of it that mma.sync reaches, where newer instructions exist beside it
 };
 
 /// Clock under load. Two states: burst (first tens of ms after idling) and steady (sustained);
@@ -70,6 +72,7 @@ struct Clock {
   double tensor_power_steady = 0;
   std::map<DType, double> tensor_energy;  // of an element type's products, relative to bf16's; 1
                                           // for types not listed
+  double constant_power = 1;              // of products of constants, relative to random data's
   double exponent = 0;                    // power grows as this power of the clock
   double mixed_share = 0;  // of the steady state where nothing is known of the measuring window
   Duration drop_after;     // from the begin of a load to the drop from burst to steady, mean
@@ -105,6 +108,7 @@ double resident_share(double bytes, const L2& l2);
 struct Launch {
   Duration graph_gap;        // kernel to kernel inside a CUDA graph
   Duration graph_gap_other;  // extra when the next kernel is a different one
+  Duration graph_start;      // of replaying a graph after another, beyond that
   Duration first_access;     // from the start of a kernel to its first operands from L2
   Duration cold_access;      // extra when they come from DRAM (translation misses included)
   Duration host_launch;      // host time per kernel of an eager program, framework included
@@ -134,6 +138,8 @@ struct Link {
   int64_t gpus = 1;          // in the node
   BytesPerSecond bandwidth;  // per GPU, one direction, specification
   BytesPerSecond achieved;   // of long messages, one direction
+  BytesPerSecond crowded;    // the same where more than two GPUs exchange over host bridges (PCIe);
+                             // 0: they meet in a switch
   bool multicast = false;    // the switch copies and adds (NVLink SHARP)
 };
 

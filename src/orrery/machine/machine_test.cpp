@@ -138,8 +138,8 @@ TEST(Machine, ReportsEveryMistakeAtOnce) {
                   "barrier = { value = 30, unit = \"clk\", source = \"hearsay\"");
   text = replaced(
       text,
-      "host_launch = { value = 18, unit = \"us\", source = \"assumed\", date = 2026-11-30 }",
-      "host_launch = { value = 18, unit = \"us\", source = \"assumed\" }");
+      "host_launch = { value = 18.5, unit = \"us\", source = \"assumed\", date = 2026-11-30 }",
+      "host_launch = { value = 18.5, unit = \"us\", source = \"assumed\" }");
   text = replaced(text, "gpus = { value = 1,", "gpus = { value = 1.5,");
   const std::string error = error_of(text);
   for (const char* part : {"l2.capacity (line ",

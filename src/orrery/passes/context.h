@@ -2,17 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "orrery/graph/graph.h"
 #include "orrery/plan/estimate.h"
 #include "orrery/plan/plan.h"
 
 namespace orrery::passes {
 
+/// A sequence of a mixed step: so many new tokens behind so many that its cache holds. A decoding
+/// sequence has one.
+struct Request {
+  int64_t tokens = 1;
+  int64_t cached = 0;
+
+  bool operator==(const Request&) const = default;
+};
+
 /// Sizes of the named extents, and how the program will run.
 struct Context {
   graph::Sizes sizes;
   plan::Runtime runtime = plan::Runtime::Graph;
   plan::ClockState clock = plan::ClockState::Steady;
+  std::string architecture = {};       // of the chip: decides whose kernels run quantised experts
+  std::vector<Request> requests = {};  // packed into one sequence of all their tokens; empty: as
+                                       // many equal sequences as the extents say
 };
 
 }  // namespace orrery::passes

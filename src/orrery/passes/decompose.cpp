@@ -25,6 +25,10 @@ class Decomposer {
       moved[i] = data_.ops.size();
       if (before[i].kind == OpKind::Rotary) {
         ORR_TRY_VOID(rotary(before[i]));
+      } else if (before[i].kind == OpKind::Relu2) {
+        ORR_TRY_VOID(relu2(before[i]));
+      } else if (before[i].kind == OpKind::QuickGelu) {
+        ORR_TRY_VOID(quick_gelu(before[i]));
       } else {
         append(before[i]);
       }
@@ -63,10 +67,17 @@ class Decomposer {
     return id;
   }
 
+  /// The first r of the last axis are turned; the rest, if any, is joined to them again.
   Result<void> rotary(const graph::Op& op) {
     const graph::Value whole = data_.values[op.result.index()];
-    const ValueId x = op.inputs[0];
-    const int64_t half = whole.type.shape[3].fixed / 2;
+    const int64_t all = whole.type.shape[3].fixed;
+    const int64_t size = data_.values[op.inputs[1].index()].type.shape[1].fixed;
+    const int64_t half = size / 2;
+    const bool partial = size < all;
+    ValueId x = op.inputs[0];
+    if (partial) {
+      ORR_TRY(x, add("turned", whole, OpKind::Slice, {x}, {.axis = 3, .size = size}));
+    }
     ORR_TRY(const ValueId x1, add("x1", whole, OpKind::Slice, {x}, {.axis = 3, .size = half}));
     ORR_TRY(const ValueId x2,
             add("x2", whole, OpKind::Slice, {x}, {.axis = 3, .begin = half, .size = half}));
@@ -74,7 +85,34 @@ class Decomposer {
     ORR_TRY(const ValueId negated, add("neg", whole, OpKind::Neg, {x2}));
     ORR_TRY(const ValueId turned, add("cat", whole, OpKind::Cat, {negated, x1}, {.axis = 3}));
     ORR_TRY(const ValueId crossed, add("sin", whole, OpKind::Mul, {turned, op.inputs[2]}));
-    append({OpKind::Add, {straight, crossed}, {}, op.result});
+    if (!partial) {
+      append({OpKind::Add, {straight, crossed}, {}, op.result});
+      return {};
+    }
+    ORR_TRY(const ValueId sum, add("sum", whole, OpKind::Add, {straight, crossed}));
+    ORR_TRY(const ValueId rest,
+            add("rest",
+                whole,
+                OpKind::Slice,
+                {op.inputs[0]},
+                {.axis = 3, .begin = size, .size = all - size}));
+    append({OpKind::Cat, {sum, rest}, {.axis = 3}, op.result});
+    return {};
+  }
+
+  Result<void> relu2(const graph::Op& op) {
+    const graph::Value whole = data_.values[op.result.index()];
+    ORR_TRY(const ValueId relu, add("relu", whole, OpKind::Relu, {op.inputs[0]}));
+    append({OpKind::Mul, {relu, relu}, {}, op.result});
+    return {};
+  }
+
+  Result<void> quick_gelu(const graph::Op& op) {
+    const graph::Value whole = data_.values[op.result.index()];
+    const ValueId x = op.inputs[0];
+    ORR_TRY(const ValueId scaled, add("scale", whole, OpKind::Scale, {x}, {.factor = 1.702}));
+    ORR_TRY(const ValueId open, add("sigmoid", whole, OpKind::Sigmoid, {scaled}));
+    append({OpKind::Mul, {x, open}, {}, op.result});
     return {};
   }
 
@@ -83,7 +121,12 @@ class Decomposer {
 
 }  // namespace
 
-Result<graph::Graph> decompose(const graph::Graph& graph, const Context& /*context*/) {
+Result<graph::Graph> decompose(const graph::Graph& graph, const Context& context) {
+  const bool compiled =
+      context.runtime == plan::Runtime::Inductor || context.runtime == plan::Runtime::Fused;
+  if (compiled) {
+    return graph;
+  }
   return Decomposer(graph).run();
 }
 

@@ -9,8 +9,9 @@
 namespace orrery::passes {
 
 /// Writes rotary embeddings as pointwise operators, in the order in which eager PyTorch runs `x *
-/// cos + cat((-x2, x1), -1) * sin`: mul, neg, cat, mul, add. The new values are called after the
-/// result: q_rotary.neg ...
+/// cos + cat((-x2, x1), -1) * sin`: mul, neg, cat, mul, add, and a cat with what is not turned.
+/// relu2 becomes relu and mul, quick_gelu scale, sigmoid and mul. The new values are called after
+/// the result: q_rotary.neg ... A compiler takes a rotary embedding as one.
 Result<graph::Graph> decompose(const graph::Graph& graph, const Context& context);
 
 }  // namespace orrery::passes

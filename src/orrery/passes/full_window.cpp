@@ -11,7 +11,9 @@ Result<graph::Graph> full_window(const graph::Graph& graph, const Context& conte
   for (graph::Op& op : data.ops) {
     if (op.kind == graph::OpKind::Attention) {
       const graph::Dim keys = data.values[op.inputs[1].index()].type.shape[2];
-      op.attributes.window = context.sizes(keys) <= op.attributes.window ? 0 : op.attributes.window;
+      const int64_t count = context.sizes(keys);
+      op.attributes.window = count <= op.attributes.window ? 0 : op.attributes.window;
+      op.attributes.chunk = count <= op.attributes.chunk ? 0 : op.attributes.chunk;
     }
   }
   return graph::Graph::make(std::move(data));

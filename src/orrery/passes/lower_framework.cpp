@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/passes/lower_framework.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "orrery/passes/mixed_calls.h"
 #include "orrery/passes/strides.h"
 #include "orrery/plan/memory.h"
 
@@ -16,10 +18,91 @@ namespace {
 using graph::OpKind;
 using graph::ValueId;
 
+/// What becomes of an operator.
+enum class Rule {
+  Linear,
+  Matmul,
+  HeadLinear,
+  Attention,
+  Mixed,  // mixed_calls.h
+  Look,
+  Rows,
+  Decomposed,  // by a pass before
+  Pointwise,
+  Copy,
+  CacheWrite,
+  AllReduce,
+  View
+};
+
+Rule rule_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::Linear:
+      return Rule::Linear;
+    case OpKind::Matmul:
+      return Rule::Matmul;
+    case OpKind::HeadLinear:
+      return Rule::HeadLinear;
+    case OpKind::Attention:
+      return Rule::Attention;
+    case OpKind::AllReduce:
+      return Rule::AllReduce;
+    case OpKind::LatentAttention:
+    case OpKind::IndexKeys:
+    case OpKind::Moe:
+    case OpKind::GatedDelta:
+    case OpKind::Lightning:
+    case OpKind::Mamba1:
+    case OpKind::Mamba2:
+    case OpKind::CausalConv:
+      return Rule::Mixed;
+    case OpKind::Embedding:
+      return Rule::Look;
+    case OpKind::RmsNorm:
+    case OpKind::LayerNorm:
+    case OpKind::Softmax:
+      return Rule::Rows;
+    case OpKind::Rotary:
+    case OpKind::Relu2:
+    case OpKind::QuickGelu:
+      return Rule::Decomposed;
+    case OpKind::Add:
+    case OpKind::Mul:
+    case OpKind::Neg:
+    case OpKind::Scale:
+    case OpKind::Clamp:
+    case OpKind::Silu:
+    case OpKind::Gelu:
+    case OpKind::GeluTanh:
+    case OpKind::Relu:
+    case OpKind::Sigmoid:
+    case OpKind::Softplus:
+    case OpKind::Tanh:
+      return Rule::Pointwise;
+    case OpKind::Copy:
+    case OpKind::Cat:
+      return Rule::Copy;
+    case OpKind::CacheWrite:
+      return Rule::CacheWrite;
+    case OpKind::Slice:
+    case OpKind::Reshape:
+    case OpKind::Permute:
+    case OpKind::Expand:
+      return Rule::View;
+  }
+  ORR_UNREACHABLE();
+}
+
 class Lowering {
  public:
   Lowering(const graph::Graph& graph, const Context& context)
       : graph_(graph), context_(context), layout_(graph.values().size()) {}
+
+  Lowering(const Expanded& expanded, const Grouping& grouping, const Context& context)
+      : Lowering(expanded.graph, context) {
+    times_ = &expanded.times;
+    grouping_ = &grouping;
+  }
 
   Result<plan::Plan> run() && {
     plan_.name = graph_.name();
@@ -28,8 +111,18 @@ class Lowering {
     for (size_t i = 0; i < layout_.size(); ++i) {
       layout_[i] = dense(context_.sizes(graph_.values()[i].type.shape));
     }
-    for (const graph::Op& op : graph_.ops()) {
-      ORR_TRY_VOID(lower(op));
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      at_ = i;
+      const graph::Op& op = graph_.ops()[i];
+      const size_t group = grouping_ == nullptr ? Grouping::kNone : grouping_->group[i];
+      if (group == Grouping::kNone) {
+        ORR_TRY_VOID(lower(op));
+        continue;
+      }
+      grouped(op);
+      if (grouping_->groups[group].ops.back() == i) {
+        add(op, "", grouping_->groups[group].call);
+      }
     }
     return std::move(plan_);
   }
@@ -45,15 +138,48 @@ class Lowering {
     const graph::Value& value = graph_[op.result];
     plan::Step step;
     const std::string prefix = value.repeat.valid() ? graph_[value.repeat].name + "." : "";
-    step.name = prefix + value.name + std::string(suffix);
+    const std::string name = value.name.substr(0, value.name.find(kPassSuffix));
+    step.name = prefix + name + std::string(suffix);
     step.call = std::move(call);
-    step.times = graph_.times(value);
+    step.times = times_ == nullptr ? graph_.times(value) : (*times_)[at_];
     step.conditions.weights = plan::CacheState::Cold;
     step.conditions.activations = plan::CacheState::Warm;
     step.conditions.clock = context_.clock;
-    step.conditions.graph = context_.runtime == plan::Runtime::Graph;
+    step.conditions.graph = context_.runtime != plan::Runtime::Eager;
     step.conditions.follows_other = true;
+    for (plan::Step& before : plan_.steps) {  // the passes of a repeat stand once
+      if (times_ != nullptr && before.name == step.name && before.call == step.call) {
+        before.times += step.times;
+        return;
+      }
+    }
     plan_.steps.push_back(std::move(step));
+  }
+
+  /// Values inside of generated kernels lie as the framework would lay them out.
+  void grouped(const graph::Op& op) {
+    if (op.kind == OpKind::Rotary) {
+      result_layout(op) = in_order_of(layout(op.inputs[0]));
+    } else if (op.kind == OpKind::CacheWrite) {
+      result_layout(op) = layout(op.inputs[0]);
+    } else if (op.kind != OpKind::Cat && op.kind != OpKind::Embedding) {
+      std::vector<Strided> operands;
+      for (const ValueId input : op.inputs) {
+        operands.push_back(layout(input));
+      }
+      result_layout(op) = pointwise_layout(operands).result;
+    }
+  }
+
+  /// A copy as the compiler makes one.
+  static library::FusedCall generated_copy(const Strided& to, DType type) {
+    const int64_t cols = to.sizes.empty() ? 1 : to.sizes.back();
+    const library::FusedOperand all{.elements = to.elements(), .dtype = type};
+    return {.ops = {"copy"},
+            .rows = all.elements / cols,
+            .cols = cols,
+            .reads = {all},
+            .writes = {all}};
   }
 
   /// A kernel over the elements of `sizes`, the last axis as columns.
@@ -74,51 +200,56 @@ class Lowering {
   Strided made_dense(const graph::Op& op, ValueId value) {
     const Strided& from = layout(value);
     Strided to = dense(from.sizes);
-    if (!from.dense()) {
+    if (from.dense()) {
+      return to;
+    }
+    if (grouping_ != nullptr) {
+      add(op, ".copy", generated_copy(to, dtype(value)));
+    } else {
       add(op, ".copy", rows("copy", to, dtype(value), !copies_vectorized(from, to)));
     }
     return to;
   }
 
   Result<void> lower(const graph::Op& op) {
-    switch (op.kind) {
-      case OpKind::Linear:
+    switch (rule_of(op.kind)) {
+      case Rule::Linear:
         linear(op);
         return {};
-      case OpKind::Matmul:
+      case Rule::Matmul:
         matmul(op);
         return {};
-      case OpKind::Attention:
+      case Rule::HeadLinear:
+        head_linear(op);
+        return {};
+      case Rule::Attention:
         return attention(op);
-      case OpKind::Embedding:
+      case Rule::AllReduce:
+        all_reduce(op);
+        return {};
+      case Rule::Mixed:
+        return mixed(op);
+      case Rule::Look:
         add(op, "", rows("embedding", layout(op.result), dtype(op.result), false));
         return {};
-      case OpKind::RmsNorm:
-      case OpKind::LayerNorm:
-      case OpKind::Softmax:
+      case Rule::Rows:
         add(op, "", rows(name(op.kind), made_dense(op, op.inputs[0]), dtype(op.result), false));
         return {};
-      case OpKind::Rotary:
+      case Rule::Decomposed:
         return make_error(ErrorCode::Unsupported,
-                          "[passes.lower_framework] {}: got rotary, need it decomposed first",
-                          graph_[op.result].name);
-      case OpKind::Add:
-      case OpKind::Mul:
-      case OpKind::Neg:
-      case OpKind::Silu:
-      case OpKind::Gelu:
+                          "[passes.lower_framework] {}: got {}, need it decomposed first",
+                          graph_[op.result].name,
+                          name(op.kind));
+      case Rule::Pointwise:
         pointwise(op);
         return {};
-      case OpKind::Copy:
-      case OpKind::Cat:
+      case Rule::Copy:
         copy(op);
         return {};
-      case OpKind::CacheWrite:
+      case Rule::CacheWrite:
         cache_write(op);
         return {};
-      case OpKind::Slice:
-      case OpKind::Reshape:
-      case OpKind::Permute:
+      case Rule::View:
         return view(op);
     }
     ORR_UNREACHABLE();
@@ -133,7 +264,39 @@ class Lowering {
     call.m = x.elements() / call.k;
     call.input = dtype(op.inputs[0]);
     call.output = dtype(op.result);
+    if (op.attributes.scheme != graph::Scheme::None) {
+      call.input = product_type(op.attributes, dtype(op.inputs[1]));
+      call.quantisation = quantisation_of(op.attributes.scheme, dtype(op.inputs[1]));
+      if (op.attributes.activations != dtype(op.inputs[0])) {
+        add(op, ".quantize", rows("quantize_fp8", x, dtype(op.inputs[0]), false));
+      }
+    }
     add(op, "", call);  // a bias is added by the product's epilogue
+  }
+
+  /// One product per head over the tokens of all sequences, whose rows it reads where they lie.
+  void head_linear(const graph::Op& op) {
+    const Strided& x = layout(op.inputs[0]);
+    library::GemmCall call;
+    call.batch = x.sizes[1];
+    call.m = x.sizes[0] * x.sizes[2];
+    call.k = x.sizes[3];
+    call.n = layout(op.result).sizes[3];
+    call.input = dtype(op.inputs[0]);
+    call.output = dtype(op.result);
+    add(op, "", call);
+  }
+
+  Result<void> mixed(const graph::Op& op) {
+    ORR_TRY(library::Call call, mixed_call(graph_, context_.sizes, op, context_.architecture));
+    add(op, "", std::move(call));
+    return {};
+  }
+
+  void note(std::string text) {
+    if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end()) {
+      plan_.notes.push_back(std::move(text));
+    }
   }
 
   void matmul(const graph::Op& op) {
@@ -152,15 +315,6 @@ class Lowering {
   Result<void> attention(const graph::Op& op) {
     const Strided& q = layout(op.inputs[0]);
     const Strided& k = layout(op.inputs[1]);
-    if (op.attributes.window != 0) {
-      return make_error(
-          ErrorCode::Unsupported,
-          "[passes.lower_framework] {}: got a sliding window of {} over {} keys, need "
-          "a context that the window covers (windows arrive later)",
-          graph_[op.result].name,
-          op.attributes.window,
-          k.sizes[2]);
-    }
     library::AttentionCall call;
     call.batch = q.sizes[0];
     call.heads = q.sizes[1];
@@ -168,13 +322,95 @@ class Lowering {
     call.seq_q = q.sizes[2];
     call.seq_kv = k.sizes[2];
     call.head_dim = q.sizes[3];
+    const int64_t value_dim = layout(op.inputs[2]).sizes[3];
+    call.head_dim_v = value_dim == call.head_dim ? 0 : value_dim;
     call.causal = op.attributes.causal;
     call.dtype = dtype(op.result);
+    note_scores(op.attributes, op.inputs.size() > 3);
+    if (!set_cache_type(call, dtype(op.inputs[1]), call.dtype)) {
+      note(fmt::format(
+          "attention: its {} cache is timed as {}", name(dtype(op.inputs[1])), name(call.dtype)));
+    }
+    limit_keys(call, op.attributes);
+    // Of the framework's kernels one takes larger heads (sdp_utils.cpp, check_head_dim_size).
+    constexpr int64_t kMostHead = 256;
+    call.backend = call.head_dim > kMostHead ? "efficient" : "";
+    pack(call);
     add(op, "", call);
     // The library's result has the order of the queries (ATen, cuDNN attention:
     // alloc_with_matching_layout), so transposing back to tokens usually costs nothing.
-    result_layout(op) = in_order_of(q);
+    Strided like = q;
+    like.sizes[3] = value_dim;
+    result_layout(op) = in_order_of(like);
     return {};
+  }
+
+  void all_reduce(const graph::Op& op) {
+    const graph::TensorType& type = graph_[op.result].type;
+    library::CollectiveCall call;
+    call.op = "all_reduce";
+    call.bytes = static_cast<int64_t>(context_.sizes.bytes(type).value());
+    call.gpus = op.attributes.size;
+    add(op, "", call);
+  }
+
+  /// The sequences of a mixed step: the variable-length entry of FlashAttention 2.
+  void pack(library::AttentionCall& call) const {
+    if (context_.requests.empty()) {
+      return;
+    }
+    call.batch = static_cast<int64_t>(context_.requests.size());
+    call.backend = "flash";
+    call.causal = true;
+    call.seq_q = 0;
+    call.seq_kv = 0;
+    for (const Request& request : context_.requests) {
+      call.lengths.push_back(request.tokens);
+      call.key_lengths.push_back(request.tokens + request.cached);
+      call.seq_q = std::max(call.seq_q, call.lengths.back());
+      call.seq_kv = std::max(call.seq_kv, call.key_lengths.back());
+    }
+  }
+
+  /// What changes the scores without a term in the call.
+  void note_scores(const graph::Attributes& attributes, bool sinks) {
+    if (attributes.soft_cap > 0) {
+      note("attention: the soft cap of its scores is not timed");
+    }
+    if (attributes.biased) {
+      note("attention: the bias of its scores is not timed");
+    }
+    if (sinks) {
+      note("attention: its sinks are not timed");
+    }
+  }
+
+  /// Windows and chunks. A single query reads the newest keys of its window, or of its chunk: as
+  /// many as a shorter context has. Queries of one chunk are a sequence of their own.
+  static void limit_keys(library::AttentionCall& call, const graph::Attributes& attributes) {
+    if (call.seq_q == 1) {
+      if (attributes.window > 0) {
+        call.seq_kv = std::min(call.seq_kv, attributes.window);
+      }
+      if (attributes.chunk > 0) {
+        call.seq_kv = (call.seq_kv - 1) % attributes.chunk + 1;
+      }
+      return;
+    }
+    if (attributes.window > 0) {
+      call.window = std::max<int64_t>(attributes.window - 1, 1);
+    }
+    if (attributes.chunk > 0 && call.seq_kv > attributes.chunk) {
+      const int64_t rest = call.seq_kv % attributes.chunk;
+      for (int64_t i = 0; i < call.batch; ++i) {
+        call.lengths.insert(call.lengths.end(),
+                            static_cast<size_t>(call.seq_kv / attributes.chunk),
+                            attributes.chunk);
+        if (rest > 0) {
+          call.lengths.push_back(rest);
+        }
+      }
+    }
   }
 
   void pointwise(const graph::Op& op) {
@@ -212,6 +448,10 @@ class Lowering {
       result_layout(op) = permuted(from, op.attributes.order);
       return {};
     }
+    if (op.kind == OpKind::Expand) {
+      result_layout(op) = expanded(from, context_.sizes(graph_[op.result].type.shape));
+      return {};
+    }
     if (op.kind == OpKind::Slice) {
       const auto axis = static_cast<size_t>(op.attributes.axis);
       const int64_t begin = op.attributes.begin;
@@ -231,19 +471,49 @@ class Lowering {
     auto as_view = reshaped(from, sizes);
     if (as_view) {
       result_layout(op) = *std::move(as_view);
-    } else {
+    } else if (!read_by_groups_alone(op.result)) {
       made_dense(op, op.inputs[0]);  // the result is dense already
     }
     return {};
   }
 
+  /// Generated kernels read through any view.
+  bool read_by_groups_alone(ValueId value) const {
+    if (grouping_ == nullptr) {
+      return false;
+    }
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      const auto& inputs = graph_.ops()[i].inputs;
+      const bool reads = std::find(inputs.begin(), inputs.end(), value) != inputs.end();
+      if (!reads) {
+        continue;
+      }
+      const bool view = is_view(graph_.ops()[i].kind);
+      const bool alone = view ? read_by_groups_alone(graph_.ops()[i].result)
+                              : grouping_->group[i] != Grouping::kNone;
+      if (!alone) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   const graph::Graph& graph_;
   const Context& context_;
-  std::vector<Strided> layout_;  // by value
+  const std::vector<int64_t>* times_ = nullptr;  // by operator; none: by repeats
+  const Grouping* grouping_ = nullptr;           // none: every operator is a call
+  size_t at_ = 0;                                // operator
+  std::vector<Strided> layout_;                  // by value
   plan::Plan plan_;
 };
 
 }  // namespace
+
+Result<plan::Plan> lower_grouped(const Expanded& expanded,
+                                 const Grouping& grouping,
+                                 const Context& context) {
+  return Lowering(expanded, grouping, context).run();
+}
 
 Result<plan::Plan> lower_framework(const graph::Graph& graph, const Context& context) {
   return Lowering(graph, context).run();

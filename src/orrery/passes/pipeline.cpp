@@ -7,12 +7,15 @@
 #include "orrery/passes/decompose.h"
 #include "orrery/passes/full_window.h"
 #include "orrery/passes/lower_framework.h"
+#include "orrery/passes/lower_fused.h"
+#include "orrery/passes/mixed_step.h"
 
 namespace orrery::passes {
 
 namespace {
 
 constexpr std::array kPasses = {
+    Pass{"mixed_step", mixed_step, "packed sequences read their own caches"},
     Pass{"full_window", full_window, "attention kernels without windows serve short contexts"},
     Pass{"decompose", decompose, "the framework runs a rotary embedding as five kernels"},
 };
@@ -20,6 +23,14 @@ constexpr std::array kPasses = {
 constexpr Lowering kFramework{"lower_framework",
                               lower_framework,
                               "eager and CUDA-graph programs run the framework's own kernels"};
+
+constexpr Lowering kInductor{"lower_inductor",
+                             lower_inductor,
+                             "TorchInductor makes chains of pointwise operators one kernel"};
+
+constexpr Lowering kFullyFused{"lower_fully_fused",
+                               lower_fully_fused,
+                               "what is left when nothing but products and attention is launched"};
 
 }  // namespace
 
@@ -32,6 +43,10 @@ const Lowering& lowering_for(plan::Runtime runtime) {
     case plan::Runtime::Graph:
     case plan::Runtime::Eager:
       return kFramework;
+    case plan::Runtime::Inductor:
+      return kInductor;
+    case plan::Runtime::Fused:
+      return kFullyFused;
   }
   ORR_UNREACHABLE();
 }

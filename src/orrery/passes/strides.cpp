@@ -41,6 +41,17 @@ Strided sliced(const Strided& from, size_t axis, int64_t size) {
   return result;
 }
 
+Strided expanded(const Strided& from, const std::vector<int64_t>& sizes) {
+  Strided result = from;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (from.sizes[i] == 1 && sizes[i] != 1) {
+      result.sizes[i] = sizes[i];
+      result.strides[i] = 0;
+    }
+  }
+  return result;
+}
+
 Strided permuted(const Strided& from, std::span<const int64_t> order) {
   Strided result;
   for (const int64_t axis : order) {

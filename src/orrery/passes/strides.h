@@ -36,6 +36,8 @@ struct Strided {
 Strided dense(std::vector<int64_t> sizes);
 
 Strided sliced(const Strided& from, size_t axis, int64_t size);
+/// Axes of size 1 repeated to `sizes`, without moving data.
+Strided expanded(const Strided& from, const std::vector<int64_t>& sizes);
 Strided permuted(const Strided& from, std::span<const int64_t> order);
 /// The same memory under other sizes, or nothing if that needs a copy.
 std::optional<Strided> reshaped(const Strided& from, const std::vector<int64_t>& sizes);

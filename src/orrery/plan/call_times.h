@@ -8,6 +8,7 @@
 #include "orrery/base/result.h"
 #include "orrery/library/library.h"
 #include "orrery/plan/estimate.h"
+#include "orrery/plan/plan.h"
 #include "orrery/plan/timing.h"
 
 namespace orrery::plan {
@@ -28,6 +29,8 @@ class CallTimes {
 
   size_t size() const { return known_.size(); }
 
+  void forget() { known_.clear(); }
+
  private:
   struct Question {
     library::Call call;
@@ -43,5 +46,8 @@ class CallTimes {
   const Estimator& estimator_;
   std::unordered_map<Question, Result<StepTime>, Hash> known_;
 };
+
+/// Times `plan` by the memo. Errors are the library's, with the step's name.
+Result<PlanTime> time_plan(const Plan& plan, CallTimes& times);
 
 }  // namespace orrery::plan

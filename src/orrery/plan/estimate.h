@@ -71,7 +71,12 @@ struct Conditions {
   // are in L2 only as far as all copies fit.
   int64_t input_sets = 1;
   int64_t output_sets = 1;
-  Window window = {};  // of ClockState::Mixed
+  int64_t activation_sets =
+      0;                     // of activations, where they are not as many as input_sets; 0: so many
+  bool kernel_only = false;  // the kernel's own duration, as a profiler has it: no launch gap
+  double data_power = 1;  // of the matrix pipes on these data, relative to random ones: constants
+                          // switch fewer wires
+  Window window = {};     // of ClockState::Mixed
 
   bool operator==(const Conditions&) const = default;
 };

@@ -11,7 +11,7 @@ namespace {
 
 bool is_view(graph::OpKind kind) {
   return kind == graph::OpKind::Slice || kind == graph::OpKind::Reshape ||
-         kind == graph::OpKind::Permute;
+         kind == graph::OpKind::Permute || kind == graph::OpKind::Expand;
 }
 
 /// Follows intermediate values from operator to operator.
@@ -87,6 +87,37 @@ class Liveness {
   std::vector<size_t> last_use_;         // by value: index of an operator
 };
 
+/// The value that a view looks at.
+graph::ValueId viewed(const graph::Graph& graph, graph::ValueId value) {
+  while (graph[value].kind == graph::ValueKind::Result &&
+         is_view(graph[graph[value].producer].kind)) {
+    value = graph[graph[value].producer].inputs[0];
+  }
+  return value;
+}
+
+/// Keys and values that a causal attention reads and no cache of the graph holds: those of a
+/// prompt, which are kept for the tokens that follow.
+Bytes kept_keys(const graph::Graph& graph, const graph::Sizes& sizes) {
+  Bytes kept;
+  for (const graph::Op& op : graph.ops()) {
+    if (op.kind != graph::OpKind::Attention || !op.attributes.causal) {
+      continue;
+    }
+    for (const size_t input : {size_t{1}, size_t{2}}) {
+      const graph::Value& value = graph[viewed(graph, op.inputs[input])];
+      const bool cached = value.kind == graph::ValueKind::Cache ||
+                          (value.kind == graph::ValueKind::Result &&
+                           graph[value.producer].kind == graph::OpKind::CacheWrite);
+      if (!cached) {
+        kept += static_cast<double>(graph.times(graph[op.result])) *
+                sizes.bytes(graph[op.inputs[input]].type);
+      }
+    }
+  }
+  return kept;
+}
+
 }  // namespace
 
 Memory memory_of(const graph::Graph& graph, const graph::Sizes& sizes) {
@@ -109,6 +140,7 @@ Memory memory_of(const graph::Graph& graph, const graph::Sizes& sizes) {
         break;
     }
   }
+  memory.cache += kept_keys(graph, sizes);
   memory.activations += Liveness(graph, sizes).most();
   return memory;
 }

@@ -21,8 +21,9 @@ struct Memory {
   Bytes weights;
   Bytes cache;        // keys and values
   Bytes activations;  // most that live at once
+  Bytes reserve;      // of driver, framework and collectives, beside all tensors
 
-  Bytes total() const { return weights + cache + activations; }
+  Bytes total() const { return weights + cache + activations + reserve; }
 
   bool operator==(const Memory&) const = default;
 };

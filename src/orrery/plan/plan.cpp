@@ -6,8 +6,6 @@
 
 #include <array>
 
-#include "orrery/base/text.h"
-
 namespace orrery::plan {
 
 std::string_view name(Runtime runtime) {
@@ -16,26 +14,30 @@ std::string_view name(Runtime runtime) {
       return "graph";
     case Runtime::Eager:
       return "eager";
+    case Runtime::Inductor:
+      return "inductor";
+    case Runtime::Fused:
+      return "fused";
   }
   ORR_UNREACHABLE();
 }
 
 Result<Runtime> parse_runtime(std::string_view text) {
-  for (const Runtime runtime : {Runtime::Graph, Runtime::Eager}) {
+  for (const Runtime runtime :
+       {Runtime::Graph, Runtime::Eager, Runtime::Inductor, Runtime::Fused}) {
     if (text == name(runtime)) {
       return runtime;
     }
   }
-  for (const std::string_view later : {"inductor", "fused", "orrery"}) {
-    if (text == later) {
-      return make_error(
-          ErrorCode::Unsupported,
-          "[plan.runtime] runtime: got '{}', which arrives later; need graph or eager",
-          text);
-    }
+  if (text == "orrery") {
+    return make_error(ErrorCode::Unsupported,
+                      "[plan.runtime] runtime: got '{}', which arrives later; need graph, eager, "
+                      "inductor or fused",
+                      text);
   }
-  return make_error(
-      ErrorCode::InvalidInput, "[plan.runtime] runtime: got '{}', need graph or eager", text);
+  return make_error(ErrorCode::InvalidInput,
+                    "[plan.runtime] runtime: got '{}', need graph, eager, inductor or fused",
+                    text);
 }
 
 namespace {
@@ -46,18 +48,16 @@ struct KindOf {
 };
 
 constexpr std::array kKinds = {
-    KindOf{"rms_norm", "norm"},
-    KindOf{"layer_norm", "norm"},
-    KindOf{"softmax", "norm"},
-    KindOf{"add", "pointwise"},
-    KindOf{"mul", "pointwise"},
-    KindOf{"neg", "pointwise"},
-    KindOf{"silu", "pointwise"},
-    KindOf{"gelu", "pointwise"},
-    KindOf{"exp", "pointwise"},
-    KindOf{"cat", "copy"},
-    KindOf{"copy", "copy"},
-    KindOf{"transpose", "copy"},
+    KindOf{"rms_norm", "norm"},       KindOf{"layer_norm", "norm"},
+    KindOf{"softmax", "norm"},        KindOf{"add", "pointwise"},
+    KindOf{"mul", "pointwise"},       KindOf{"neg", "pointwise"},
+    KindOf{"silu", "pointwise"},      KindOf{"gelu", "pointwise"},
+    KindOf{"gelu_tanh", "pointwise"}, KindOf{"relu", "pointwise"},
+    KindOf{"sigmoid", "pointwise"},   KindOf{"softplus", "pointwise"},
+    KindOf{"tanh", "pointwise"},      KindOf{"scale", "pointwise"},
+    KindOf{"clamp", "pointwise"},     KindOf{"quantize_fp8", "quantize"},
+    KindOf{"exp", "pointwise"},       KindOf{"cat", "copy"},
+    KindOf{"copy", "copy"},           KindOf{"transpose", "copy"},
     KindOf{"embedding", "embedding"},
 };
 
@@ -83,6 +83,7 @@ std::string_view kind_of(const library::Call& call) {
           [](const library::Conv1dCall&) -> std::string_view { return "conv"; },
           [](const library::IndexerCall&) -> std::string_view { return "attention"; },
           [](const library::SparseAttentionCall&) -> std::string_view { return "attention"; },
+          [](const library::FusedCall&) -> std::string_view { return "fused"; },
           [](const library::RowsCall& rows) -> std::string_view {
             for (const KindOf& each : kKinds) {
               if (each.op == rows.op) {

@@ -27,11 +27,12 @@ namespace orrery::plan {
 // A step is one call into a library and how often it runs. The steps of a repeated layer stand once
 // with the layer's count, so a plan of 80 layers is as small as one of 1.
 
-/// Who launches the kernels: `graph` replays a CUDA graph of the framework's kernels, `eager`
-/// launches each from the host. Others arrive with their capability.
-enum class Runtime { Graph, Eager };
+/// Which kernels run and who launches them: `graph` replays a CUDA graph of the framework's own
+/// kernels, `eager` launches each from the host, `inductor` replays what TorchInductor generates,
+/// `fused` what fusion without limits would leave.
+enum class Runtime { Graph, Eager, Inductor, Fused };
 std::string_view name(Runtime runtime);
-/// Errors: a runtime of the future (inductor, fused, orrery) says that it arrives later.
+/// Errors: the runtime of the future (orrery) says that it arrives later.
 Result<Runtime> parse_runtime(std::string_view text);
 
 struct Step {
@@ -47,6 +48,8 @@ struct Plan {
   Runtime runtime = Runtime::Graph;
   std::vector<Step> steps;
   Memory memory;
+  std::vector<std::string> notes;  // what the calls leave out of the graph
+  Duration host_launch;            // host time of an eager operator; zero: the machine's
   bool operator==(const Plan&) const = default;
 };
 

@@ -25,9 +25,10 @@ TEST(Plan, EveryCallHasAKind) {
 
 TEST(Runtime, ThoseThatComeLaterSaySo) {
   EXPECT_EQ(*parse_runtime("graph"), Runtime::Graph);
-  EXPECT_EQ(parse_runtime("inductor").error().code, ErrorCode::Unsupported);
+  EXPECT_EQ(*parse_runtime("inductor"), Runtime::Inductor);
+  EXPECT_EQ(parse_runtime("orrery").error().code, ErrorCode::Unsupported);
   EXPECT_EQ(parse_runtime("grph").error().message,
-            "[plan.runtime] runtime: got 'grph', need graph or eager");
+            "[plan.runtime] runtime: got 'grph', need graph, eager, inductor or fused");
 }
 
 TEST(Interval, IndependentErrorsPartlyCancelAndCommonOnesAdd) {

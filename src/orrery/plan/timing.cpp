@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "orrery/plan/call_times.h"
 #include "orrery/plan/interval.h"
 
 namespace orrery::plan {
@@ -74,10 +75,17 @@ void add_warnings(PlanTime& time, const Plan& plan) {
   }
 }
 
-/// The host launches kernel after kernel and runs ahead of the device: the slower of both is seen.
-void add_host(PlanTime& time, const Estimator& estimator) {
+/// The host runs ahead of the device: the slower of both is seen. What it spends goes with the
+/// operators it dispatches (Python, dispatcher, allocator), hardly with the kernels that each
+/// launches.
+void add_host(PlanTime& time, const Plan& plan, const Estimator& estimator) {
   const machine::Launch& launch = estimator.machine().chip.launch;
-  time.host = launch.host_step + launch.host_launch * time.kernels;
+  const Duration each = plan.host_launch > Duration::zero() ? plan.host_launch : launch.host_launch;
+  int64_t operators = 0;
+  for (const Step& step : plan.steps) {
+    operators += step.times;
+  }
+  time.host = launch.host_step + each * operators;
   if (time.host > time.total.time) {
     const double ratio = time.host / time.total.time;
     time.total.low = time.total.low * ratio;
@@ -135,24 +143,19 @@ Result<StepTime> time_call(const library::Call& call,
 Result<PlanTime> time_plan(const Plan& plan,
                            const library::Library& library,
                            const Estimator& estimator) {
+  CallTimes times(library, estimator);
+  return time_plan(plan, times);
+}
+
+Result<PlanTime> time_plan(const Plan& plan, CallTimes& times) {
   PlanTime time;
   time.steps.reserve(plan.steps.size());
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    const Step& step = plan.steps[i];
-    const auto same = [&step](const Step& other) {
-      return other.call == step.call && other.conditions == step.conditions;
-    };
-    const auto end = plan.steps.begin() + static_cast<std::ptrdiff_t>(i);
-    const auto before = std::find_if(plan.steps.begin(), end, same);
-    if (before != end) {
-      time.steps.push_back(time.steps[static_cast<size_t>(before - plan.steps.begin())]);
-    } else {
-      auto timed = time_call(step.call, step.conditions, library, estimator);
-      if (!timed.ok()) {
-        return timed.error().with_note(fmt::format("step '{}' of {}", step.name, plan.name));
-      }
-      time.steps.push_back(*std::move(timed));
+  for (const Step& step : plan.steps) {
+    const Result<StepTime>& timed = times.time(step.call, step.conditions);
+    if (!timed.ok()) {
+      return timed.error().with_note(fmt::format("step '{}' of {}", step.name, plan.name));
     }
+    time.steps.push_back(*timed);
     StepTime& added = time.steps.back();
     added.total = added.once.time * step.times;
     time.kernels += nodes(added) * step.times;
@@ -163,7 +166,7 @@ Result<PlanTime> time_plan(const Plan& plan,
   add_terms(time, plan);
   add_warnings(time, plan);
   if (plan.runtime == Runtime::Eager) {
-    add_host(time, estimator);
+    add_host(time, plan, times.estimator());
   }
   return time;
 }

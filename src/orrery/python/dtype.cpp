@@ -18,6 +18,7 @@ void bind_dtype(nb::module_& m) {
       .value("I64", DType::I64)
       .value("I32", DType::I32)
       .value("I8", DType::I8)
+      .value("I4", DType::I4)
       .value("Bool", DType::Bool);
   m.def(
       "parse_dtype",

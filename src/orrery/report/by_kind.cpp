@@ -7,7 +7,9 @@
 
 namespace orrery::report {
 
-std::vector<KindTime> by_kind(const plan::Plan& plan, const plan::PlanTime& time) {
+std::vector<KindTime> by_kind(const plan::Plan& plan,
+                              const plan::PlanTime& time,
+                              const Limits& limits) {
   std::vector<KindTime> kinds;
   std::map<std::string_view, std::map<plan::Bound, Duration>> bounds;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -20,6 +22,7 @@ std::vector<KindTime> by_kind(const plan::Plan& plan, const plan::PlanTime& time
     }
     found->calls += plan.steps[i].times;
     found->time += time.steps[i].total;
+    found->least += least_time(time.steps[i].kernels, limits) * plan.steps[i].times;
     Duration& bound = bounds[kind][time.steps[i].once.bound];
     bound += time.steps[i].total;
   }

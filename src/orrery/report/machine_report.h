@@ -13,6 +13,8 @@ namespace orrery::report {
 std::string to_text(const std::vector<machine::Machine>& machines);
 /// Every number of one, with unit, source, date and note.
 std::string to_text(const machine::Machine& machine);
+/// A page about one, in Markdown: what it is, its peaks, every number by part, its references.
+std::string to_page(const machine::Machine& machine);
 std::string to_json(const std::vector<machine::Machine>& machines);
 std::string to_json(const machine::Machine& machine);
 

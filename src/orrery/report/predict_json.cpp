@@ -37,14 +37,32 @@ void write_estimate(JsonWriter& json, const plan::Estimate& estimate) {
   json.end_array();
 }
 
-void write_kernels(JsonWriter& json, const plan::StepTime& step) {
+void write_limits(JsonWriter& json, const Limits& limits) {
+  json.key("limits").begin_object();
+  json.member("dram_bytes_per_second", limits.dram.value());
+  json.member("link_bytes_per_second", limits.link.value());
+  json.member("vector_flop_per_second", limits.vector.value());
+  json.key("tensor_flop_per_second").begin_object();
+  for (const auto& [type, rate] : limits.tensor) {
+    json.member(name(type), rate.value());
+  }
+  json.end_object().end_object();
+}
+
+void write_kernels(JsonWriter& json, const plan::StepTime& step, const Limits& limits) {
   json.member("candidates", static_cast<int64_t>(step.candidates));
   json.key("kernels").begin_array();
   for (size_t i = 0; i < step.kernels.size(); ++i) {
     const kernel::Profile& profile = step.kernels[i];
     const plan::Estimate& time = step.each.empty() ? step.once : step.each[i];
     json.begin_object();
+    const Work work = work_of(profile);
     json.member("time_us", time.time).member("bound", name(time.bound));
+    json.member("least_us", least_time(work, limits)).member("flop", work.flops().value());
+    json.member("dram_bytes", work.dram.value());
+    if (work.tensor.value() > 0) {
+      json.member("tensor_type", name(work.type));
+    }
     json.member("name", profile.kernel).member("family", profile.family);
     json.member("units", profile.units).member("ctas", profile.ctas);
     json.member("threads", profile.threads).member("ctas_per_sm", profile.ctas_per_sm);
@@ -77,22 +95,27 @@ void write_memory(JsonWriter& json, const ModelPrediction& prediction) {
   json.member("weights_bytes", memory.weights.value());
   json.member("kv_cache_bytes", memory.cache.value());
   json.member("activation_bytes", memory.activations.value());
+  json.member("reserve_bytes", memory.reserve.value());
   json.member("total_bytes", memory.total().value());
   json.member("capacity_bytes", prediction.fit.capacity.value());
   json.member("usable_share", prediction.fit.usable);
   json.member("fits", prediction.fit.fits);
   if (!prediction.fit.fits) {
     json.member("largest_batch", prediction.fit.largest_batch);
+    json.member("smallest_tp", prediction.fit.smallest_tp);
+    json.member("fp8_cache_fits", prediction.fit.fp8_cache);
   }
   json.end_object();
 }
 
 void write_operators(JsonWriter& json, const ModelPrediction& prediction) {
   json.key("operators").begin_array();
-  for (const KindTime& kind : by_kind(prediction.plan, prediction.time)) {
+  for (const KindTime& kind :
+       by_kind(prediction.plan, prediction.time, prediction.setting.limits)) {
     json.begin_object().member("operator", kind.kind).member("calls", kind.calls);
     json.member("time_us", kind.time).member("share", kind.time / prediction.time.device);
-    json.member("bound", name(kind.bound)).end_object();
+    json.member("bound", name(kind.bound)).member("of_limit", kind.least / kind.time);
+    json.end_object();
   }
   json.end_array();
 }
@@ -102,10 +125,11 @@ void write_steps(JsonWriter& json, const ModelPrediction& prediction) {
   for (size_t i = 0; i < prediction.plan.steps.size(); ++i) {
     const plan::Step& step = prediction.plan.steps[i];
     const plan::StepTime& time = prediction.time.steps[i];
-    json.begin_object().member("step", step.name).member("call", library::to_text(step.call));
+    json.begin_object().member("step", step.name).member("operator", plan::kind_of(step.call));
+    json.member("call", library::to_text(step.call));
     json.member("times", step.times).member("total_us", time.total);
     write_estimate(json, time.once);
-    write_kernels(json, time);
+    write_kernels(json, time, prediction.setting.limits);
     json.end_object();
   }
   json.end_array();
@@ -115,12 +139,17 @@ void write_steps(JsonWriter& json, const ModelPrediction& prediction) {
 
 std::string to_json(const ModelPrediction& prediction, Detail detail) {
   JsonWriter json;
+  write(json, prediction, detail);
+  return json.text();
+}
+
+void write(JsonWriter& json, const ModelPrediction& prediction, Detail detail) {
   json.begin_object().member("schema", "orrery.model_prediction/1");
   json.member("model", prediction.model).member("phase", prediction.phase);
   for (const auto& [name, value] : prediction.sizes) {
     json.member(name, value);
   }
-  json.member("layers", prediction.layers);
+  json.member("layers", prediction.layers).member("tp", prediction.tp);
   json.member("runtime", name(prediction.plan.runtime));
   write_setting(json, prediction.setting);
   write_estimate(json, prediction.time.total);
@@ -130,10 +159,14 @@ std::string to_json(const ModelPrediction& prediction, Detail detail) {
   json.member("kernels", prediction.time.kernels);
   write_memory(json, prediction);
   write_operators(json, prediction);
+  if (prediction.advice) {
+    write_advice(json, *prediction.advice);
+  }
   if (detail == Detail::Explained) {
+    write_limits(json, prediction.setting.limits);
     write_steps(json, prediction);
   }
-  return json.end_object().text();
+  json.end_object();
 }
 
 std::string to_json(const CallPrediction& prediction, Detail detail) {
@@ -145,7 +178,8 @@ std::string to_json(const CallPrediction& prediction, Detail detail) {
               prediction.conditions.activations == plan::CacheState::Warm ? "warm" : "cold");
   write_estimate(json, prediction.time.once);
   if (detail == Detail::Explained) {
-    write_kernels(json, prediction.time);
+    write_limits(json, prediction.setting.limits);
+    write_kernels(json, prediction.time, prediction.setting.limits);
   }
   if (prediction.advice) {
     write_advice(json, *prediction.advice);

@@ -18,4 +18,8 @@ std::string to_text(const CallPrediction& prediction, Detail detail);
 std::string to_json(const ModelPrediction& prediction, Detail detail);
 std::string to_json(const CallPrediction& prediction, Detail detail);
 
+/// The same object as a part of another document.
+class JsonWriter;
+void write(JsonWriter& json, const ModelPrediction& prediction, Detail detail);
+
 }  // namespace orrery::report

@@ -10,6 +10,8 @@
 #include "orrery/base/text.h"
 #include "orrery/report/by_kind.h"
 #include "orrery/report/predict_report.h"
+#include "orrery/report/setting_text.h"
+#include "orrery/report/speed_text.h"
 #include "orrery/report/table.h"
 
 namespace orrery::report {
@@ -34,14 +36,8 @@ std::string time_line(const plan::Estimate& estimate) {
                      name(estimate.evidence));
 }
 
-/// Whole from a hundred on, else three digits.
-std::string speed(double tokens_per_second) {
-  return tokens_per_second >= 100 ? fmt::format("{:.0f}", tokens_per_second)
-                                  : fmt::format("{:.3g}", tokens_per_second);
-}
-
 std::string setting_line(const Setting& setting) {
-  return fmt::format("library  {}\n", setting.library_version);
+  return fmt::format("library  {}\n", libraries_text(setting));
 }
 
 /// A list of warnings, each on a line; nothing if there are none.
@@ -53,15 +49,32 @@ std::string warnings(const plan::Estimate& estimate) {
   return text;
 }
 
+/// What one would have to change for a program to fit.
+std::string what_fits(const Fit& fit) {
+  std::vector<std::string> ways;
+  if (fit.largest_batch > 0) {
+    ways.push_back(fmt::format("at batch {}", fit.largest_batch));
+  }
+  if (fit.smallest_tp > 0) {
+    ways.push_back(fmt::format("on {} GPUs (--tp {})", fit.smallest_tp, fit.smallest_tp));
+  }
+  if (fit.fp8_cache) {
+    ways.emplace_back("with keys and values in fp8");
+  }
+  return ways.empty() ? "neither at batch 1 nor on all GPUs of a node" : join(ways, ", or ");
+}
+
 std::string memory_lines(const ModelPrediction& prediction) {
   const plan::Memory& memory = prediction.plan.memory;
   const Fit& fit = prediction.fit;
-  std::string text = fmt::format("memory   {} of {}: weights {}, KV cache {}, activations {}\n",
-                                 to_text(memory.total()),
-                                 to_text(fit.capacity),
-                                 to_text(memory.weights),
-                                 to_text(memory.cache),
-                                 to_text(memory.activations));
+  std::string text =
+      fmt::format("memory   {} of {}: weights {}, KV cache {}, activations {}, reserve {}\n",
+                  to_text(memory.total()),
+                  to_text(fit.capacity),
+                  to_text(memory.weights),
+                  to_text(memory.cache),
+                  to_text(memory.activations),
+                  to_text(memory.reserve));
   if (!fit.fits) {
     const Bytes usable = fit.usable * fit.capacity;
     text +=
@@ -69,8 +82,7 @@ std::string memory_lines(const ModelPrediction& prediction) {
                     to_text(memory.total() - usable),
                     to_text(usable),
                     100 * fit.usable);
-    text += fit.largest_batch > 0 ? fmt::format("; would fit at batch {}\n", fit.largest_batch)
-                                  : "; would not fit at batch 1 either\n";
+    text += "\n         would fit " + what_fits(fit) + '\n';
   }
   return text;
 }
@@ -80,13 +92,16 @@ std::string kinds_table(const ModelPrediction& prediction) {
                    {"calls", Align::Right},
                    {"time", Align::Right},
                    {"share", Align::Right},
-                   {"bound"}});
-  for (const KindTime& kind : by_kind(prediction.plan, prediction.time)) {
+                   {"bound"},
+                   {"of limit", Align::Right}});
+  for (const KindTime& kind :
+       by_kind(prediction.plan, prediction.time, prediction.setting.limits)) {
     table.add({std::string(kind.kind),
                fmt::format("{}", kind.calls),
                to_text(kind.time),
                share(kind.time, prediction.time.device),
-               std::string(name(kind.bound))});
+               std::string(name(kind.bound)),
+               fmt::format("{:.0f} %", 100 * (kind.least / kind.time))});
   }
   return table.to_text();
 }
@@ -179,8 +194,34 @@ std::string_view cost_of(Price price) {
       return "per unit of work";
     case Price::Accuracy:
       return "costs accuracy";
+    case Price::Compile:
+      return "another program";
+    case Price::Latency:
+      return "longer steps";
+    case Price::Gpus:
+      return "more GPUs";
   }
   ORR_UNREACHABLE();
+}
+
+std::string help_lines(const ModelPrediction& prediction) {
+  if (!prediction.advice) {
+    return "";
+  }
+  if (prediction.advice->helps.empty()) {
+    return fmt::format(
+        "\nNone of {} other runtimes, batches, precisions and numbers of GPUs would save 2 %.\n",
+        prediction.advice->tried);
+  }
+  TextTable table(
+      {{"would help most"}, {"step", Align::Right}, {"saves a token", Align::Right}, {"price"}});
+  for (const Help& help : prediction.advice->helps) {
+    table.add({help.change,
+               to_text(help.time),
+               fmt::format("{:.0f} %", 100 * help.gain),
+               std::string(cost_of(help.price))});
+  }
+  return '\n' + table.to_text();
 }
 
 std::string advice_lines(const Advice& advice) {
@@ -217,6 +258,12 @@ std::string_view name(Price price) {
       return "work";
     case Price::Accuracy:
       return "accuracy";
+    case Price::Compile:
+      return "compile";
+    case Price::Latency:
+      return "latency";
+    case Price::Gpus:
+      return "gpus";
   }
   ORR_UNREACHABLE();
 }
@@ -225,10 +272,11 @@ std::string to_text(const ModelPrediction& prediction, Detail detail) {
   const plan::PlanTime& time = prediction.time;
   std::string text = title(prediction);
   text += setting_line(prediction.setting);
-  text += fmt::format("runtime  {}, clock {}, {} layers\n\n",
+  text += fmt::format("runtime  {}, clock {}, {} layers{}\n\n",
                       name(prediction.plan.runtime),
                       prediction.setting.clock,
-                      prediction.layers);
+                      prediction.layers,
+                      prediction.tp > 1 ? fmt::format(", one of {} GPUs", prediction.tp) : "");
   text += time_line(time.total);
   text += fmt::format("speed    {} tokens/s\n",
                       speed(prediction.tokens / time.total.time.seconds().value()));
@@ -238,6 +286,7 @@ std::string to_text(const ModelPrediction& prediction, Detail detail) {
               : "\n";
   text += memory_lines(prediction) + '\n';
   text += kinds_table(prediction);
+  text += help_lines(prediction);
   if (detail == Detail::Explained) {
     text += '\n' + steps_table(prediction) + '\n' + terms_of_steps(prediction);
     text += "Terms of one kernel run side by side, so they add up to more than the time.\n";

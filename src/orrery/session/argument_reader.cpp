@@ -17,7 +17,7 @@ ArgumentReader::ArgumentReader(const Operator& op, std::span<const std::string> 
   }
   for (const Key& key : op.keys) {
     if (key.preset.empty() && !values_.contains(key.name)) {
-      wrong_.push_back(fmt::format("{}: got none, need {}", key.name, key.meaning));
+      complain(fmt::format("{}: got none, need {}", key.name, key.meaning));
     }
   }
 }
@@ -56,7 +56,7 @@ double ArgumentReader::number(std::string_view name, double least, double most) 
   const std::string written = text(name);
   const auto value = parse_double(written);
   if (!value || !(*value >= least && *value <= most)) {
-    wrong_.push_back(fmt::format("{}: got '{}', need {} to {}", name, written, least, most));
+    complain(fmt::format("{}: got '{}', need {} to {}", name, written, least, most));
     return least;
   }
   return *value;
@@ -70,7 +70,7 @@ int64_t ArgumentReader::whole(std::string_view name,
   const char* end = written.data() + written.size();
   const auto read = std::from_chars(written.data(), end, value);
   if (read.ec != std::errc{} || read.ptr != end || value < least || value > most) {
-    wrong_.push_back(fmt::format("{}: got '{}', need {} to {}", name, written, least, most));
+    complain(fmt::format("{}: got '{}', need {} to {}", name, written, least, most));
     return least;
   }
   return value;
@@ -80,7 +80,7 @@ DType ArgumentReader::dtype() {
   const std::string written = text("dtype");
   const Result<DType> type = parse_dtype(written);
   if (!type.ok()) {
-    wrong_.push_back(fmt::format("dtype: got '{}', need bf16, fp16, fp32, tf32 or fp8", written));
+    complain(fmt::format("dtype: got '{}', need an element type (bf16, fp16 ...)", written));
     return DType::BF16;
   }
   return *type;
@@ -93,13 +93,13 @@ void ArgumentReader::elements(std::string_view what, std::initializer_list<int64
   }
   constexpr double kMost = 281474976710656.0;
   if (product > kMost) {
-    wrong_.push_back(fmt::format("{}: got {:.3g} elements, need at most 2^48", what, product));
+    complain(fmt::format("{}: got {:.3g} elements, need at most 2^48", what, product));
   }
 }
 
 void ArgumentReader::require(bool holds, std::string message) {
   if (!holds) {
-    wrong_.push_back(std::move(message));
+    complain(std::move(message));
   }
 }
 
@@ -107,8 +107,14 @@ void ArgumentReader::excludes(std::string_view with,
                               std::initializer_list<std::string_view> names) {
   for (const std::string_view name : names) {
     if (values_.contains(name)) {
-      wrong_.push_back(fmt::format("{}: got it beside {}, need one of the two", name, with));
+      complain(fmt::format("{}: got it beside {}, need one of the two", name, with));
     }
+  }
+}
+
+void ArgumentReader::complain(std::string message) {
+  if (std::find(wrong_.begin(), wrong_.end(), message) == wrong_.end()) {
+    wrong_.push_back(std::move(message));
   }
 }
 
@@ -128,14 +134,14 @@ void ArgumentReader::take(const std::string& argument) {
     names.emplace_back(each.name);
   }
   if (equals == std::string::npos || key.empty()) {
-    wrong_.push_back(fmt::format("got '{}', need key=value", argument));
+    complain(fmt::format("got '{}', need key=value", argument));
   } else if (std::find(names.begin(), names.end(), key) == names.end()) {
-    wrong_.push_back(fmt::format(
+    complain(fmt::format(
         "{}: not an argument, need {}{}", key, join(names, ", "), did_you_mean(key, names)));
   } else if (!values_.emplace(key, argument.substr(equals + 1)).second) {
-    wrong_.push_back(fmt::format("{}: given twice", key));
+    complain(fmt::format("{}: given twice", key));
   } else if (equals + 1 == argument.size()) {
-    wrong_.push_back(fmt::format("{}: got nothing after '='", key));
+    complain(fmt::format("{}: got nothing after '='", key));
   }
 }
 

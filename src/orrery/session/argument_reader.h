@@ -51,6 +51,8 @@ class ArgumentReader {
  private:
   int64_t whole(std::string_view name, std::string_view written, int64_t least, int64_t most);
   void take(const std::string& argument);
+  /// Remembers what is wrong, once, however often it is read.
+  void complain(std::string message);
 
   const Operator& op_;
   std::map<std::string, std::string, std::less<>> values_;

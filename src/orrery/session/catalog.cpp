@@ -30,6 +30,13 @@ std::string without_marks(std::string_view name) {
   return plain;
 }
 
+/// Where older exports keep what a config.json does not say of its quantisation: in its folder, or,
+/// among files named after models, in a folder hf_quant.
+std::string quantisation_beside(const std::string& path, const std::string& stem) {
+  return stem == "config" ? folder_of(path) + "/hf_quant_config.json"
+                          : folder_of(path) + "/hf_quant/" + stem + ".json";
+}
+
 }  // namespace
 
 /// The machine of one file. One that is like another finds it beside itself or by its id among the
@@ -165,14 +172,18 @@ Result<library::Library> Catalog::library(const machine::Machine& machine) const
   return library::Library::join(parts);
 }
 
-Result<frontend::Decoder> Catalog::model(std::string_view query) const {
+Result<frontend::Model> Catalog::model(std::string_view query) const {
   if (looks_like_path(query, ".json")) {
     const std::string path(query);
     ORR_TRY(const std::string text, read_file(path));
     // A published model's file is called config.json in a folder of the model's name.
     const std::string stem = stem_of(path);
     const std::string name = stem == "config" ? stem_of(folder_of(path)) : stem;
-    auto model = frontend::read_huggingface(text, name);
+    frontend::ReadOptions options;
+    if (const std::string beside = quantisation_beside(path, stem); is_file(beside)) {
+      ORR_TRY(options.quantisation, read_file(beside));
+    }
+    auto model = frontend::read_huggingface(text, name, options);
     if (!model.ok()) {
       return model.error().with_note("in " + path);
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "orrery/base/result.h"
-#include "orrery/frontend/decoder.h"
+#include "orrery/frontend/model.h"
 #include "orrery/library/library.h"
 #include "orrery/machine/machine.h"
 
@@ -38,7 +38,7 @@ class Catalog {
   Result<library::Library> library(const machine::Machine& machine) const;
 
   /// By name (models/NAME.json) or the path of a config.json.
-  Result<frontend::Decoder> model(std::string_view query) const;
+  Result<frontend::Model> model(std::string_view query) const;
   /// Names of all models, sorted.
   std::vector<std::string> models() const;
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "orrery/base/text.h"
-#include "orrery/graph/graph.h"
+#include "orrery/frontend/model_size.h"
 #include "orrery/report/json_writer.h"
 #include "orrery/report/table.h"
 #include "orrery/session/operators.h"
@@ -16,30 +16,48 @@ using report::Align;
 
 namespace {
 
-/// Elements of all weights.
-Result<double> parameters(const frontend::Decoder& decoder) {
-  ORR_TRY(const graph::Graph graph, frontend::decoder_graph(decoder, frontend::Phase::Prefill));
-  const std::vector<std::pair<std::string, int64_t>> one = {{"batch", 1}, {"seq", 1}};
-  ORR_TRY(const graph::Sizes sizes, graph::Sizes::bind(graph, one));
-  double count = 0;
-  for (const graph::Value& value : graph.values()) {
-    if (value.kind == graph::ValueKind::Weight) {
-      count += static_cast<double>(graph.times(value)) *
-               static_cast<double>(sizes.elements(value.type.shape));
-    }
-  }
-  return count;
+/// What a row of the table says of a model.
+struct ModelRow {
+  frontend::Model model;
+  double parameters = 0;
+};
+
+/// Heads of the first layer that has attention; "-" if none has.
+std::string heads_of(const frontend::Model& model) {
+  const frontend::Attention* attention = frontend::first_attention(model.stack);
+  return attention == nullptr ? "-" : fmt::format("{}/{}", attention->heads, attention->kv_heads);
 }
 
-std::string models_json(const std::vector<std::pair<frontend::Decoder, double>>& models) {
+std::string head_dim_of(const frontend::Model& model) {
+  const frontend::Attention* attention = frontend::first_attention(model.stack);
+  return attention == nullptr ? "-" : fmt::format("{}", attention->head_dim);
+}
+
+/// Width of the first dense feed-forward; 0 if there is none.
+int64_t width_of(const frontend::Model& model) {
+  for (const frontend::LayerGroup& group : model.stack.groups) {
+    for (const frontend::Layer& layer : group.body) {
+      if (layer.dense) {
+        return layer.dense->width;
+      }
+    }
+  }
+  return 0;
+}
+
+std::string models_json(const std::vector<ModelRow>& models) {
   report::JsonWriter json;
   json.begin_object().member("schema", "orrery.models/1").key("models").begin_array();
   for (const auto& [model, count] : models) {
     json.begin_object().member("name", model.name).member("parameters", count);
-    json.member("layers", model.layers).member("hidden", model.hidden);
-    json.member("intermediate", model.intermediate).member("heads", model.heads);
-    json.member("kv_heads", model.kv_heads).member("head_dim", model.head_dim);
-    json.member("vocabulary", model.vocabulary).member("dtype", name(model.dtype)).end_object();
+    json.member("layers", frontend::layer_count(model.stack)).member("hidden", model.hidden);
+    json.member("intermediate", width_of(model));
+    if (const auto* attention = frontend::first_attention(model.stack)) {
+      json.member("heads", attention->heads).member("kv_heads", attention->kv_heads);
+      json.member("head_dim", attention->head_dim);
+    }
+    json.member("vocabulary", model.input.vocabulary);
+    json.member("dtype", name(model.dtype)).end_object();
   }
   return json.end_array().end_object().text();
 }
@@ -47,11 +65,11 @@ std::string models_json(const std::vector<std::pair<frontend::Decoder, double>>&
 }  // namespace
 
 Result<std::string> models_report(const Catalog& catalog, bool json) {
-  std::vector<std::pair<frontend::Decoder, double>> models;
+  std::vector<ModelRow> models;
   for (const std::string& name : catalog.models()) {
-    ORR_TRY(frontend::Decoder model, catalog.model(name));
-    ORR_TRY(const double count, parameters(model));
-    models.emplace_back(std::move(model), count);
+    ORR_TRY(frontend::Model model, catalog.model(name));
+    ORR_TRY(const frontend::ModelSize size, frontend::size_of(model));
+    models.push_back({std::move(model), size.parameters});
   }
   if (json) {
     return models_json(models);
@@ -66,10 +84,10 @@ Result<std::string> models_report(const Catalog& catalog, bool json) {
   for (const auto& [model, count] : models) {
     table.add({model.name,
                fmt::format("{:.2f} B", count / 1e9),
-               fmt::format("{}", model.layers),
+               fmt::format("{}", frontend::layer_count(model.stack)),
                fmt::format("{}", model.hidden),
-               fmt::format("{}/{}", model.heads, model.kv_heads),
-               fmt::format("{}", model.head_dim),
+               heads_of(model),
+               head_dim_of(model),
                std::string(name(model.dtype))});
   }
   return table.to_text();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "orrery/base/result.h"
 #include "orrery/session/catalog.h"
@@ -11,6 +12,10 @@ namespace orrery::session {
 
 /// Name, layers, sizes and parameters of every model. Errors: a model file that cannot be read.
 Result<std::string> models_report(const Catalog& catalog, bool json);
+
+/// One model: parameters, bytes of its cache, arithmetic of a token, its layers. `query` as of
+/// Catalog::model.
+Result<std::string> model_report(const Catalog& catalog, std::string_view query, bool json);
 
 /// Every operator with its arguments.
 std::string operators_report(bool json);

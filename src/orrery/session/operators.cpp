@@ -16,6 +16,7 @@ const std::vector<Operator>& operators() {
                               attention_operators,
                               moe_operators,
                               conv_operators,
+                              mixer_operators,
                               rows_operators,
                               collective_operators}) {
       for (Operator& each : family()) {

@@ -18,6 +18,7 @@ struct Key {
   std::string_view name;
   std::string_view preset;  // its value when left out; empty: it has to be given
   std::string_view meaning;
+  bool is_list = false;  // commas belong to its value, and are no list of values to sweep
 };
 
 class ArgumentReader;
@@ -35,6 +36,7 @@ std::vector<Operator> gemm_operators();
 std::vector<Operator> attention_operators();
 std::vector<Operator> conv_operators();
 std::vector<Operator> moe_operators();
+std::vector<Operator> mixer_operators();
 std::vector<Operator> rows_operators();
 std::vector<Operator> collective_operators();
 

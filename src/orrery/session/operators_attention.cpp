@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "orrery/base/text.h"
+#include "orrery/library/framework_attention.h"
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -28,6 +30,24 @@ void read_lengths(ArgumentReader& reader, library::AttentionCall& call) {
   call.seq_kv = call.seq_q;
 }
 
+// A cache of another type than the queries.
+void read_cache(ArgumentReader& reader, library::AttentionCall& call) {
+  const std::string text = reader.text("kv_dtype");
+  if (text == "dtype") {
+    return;
+  }
+  const Result<DType> type = parse_dtype(text);
+  reader.require(type.ok(), fmt::format("kv_dtype: got '{}', need an element type", text));
+  if (type.ok() && *type != call.dtype) {
+    call.kv_dtype = *type;
+    reader.require(library::parse_backend(call.backend).known,
+                   fmt::format("kv_dtype: got {} with backend {}, need a serving framework's: {}",
+                               text,
+                               call.backend,
+                               orrery::join(library::framework_backends(), ", ")));
+  }
+}
+
 void check(ArgumentReader& reader, const library::AttentionCall& call) {
   reader.elements("q", {call.batch, call.heads, call.seq_q, call.head_dim});
   reader.elements("k", {call.batch, call.kv_heads, call.seq_kv, call.head_dim});
@@ -39,8 +59,11 @@ void check(ArgumentReader& reader, const library::AttentionCall& call) {
       fmt::format("window: got {} with causal=0, need causal=1: a query sees keys before "
                   "its own",
                   call.window));
-  reader.require(call.backend == "cudnn" || call.backend == "flash" || call.backend == "efficient",
-                 fmt::format("backend: got '{}', need cudnn, flash or efficient", call.backend));
+  reader.require(call.backend == "cudnn" || call.backend == "flash" ||
+                     call.backend == "efficient" || library::parse_backend(call.backend).known,
+                 fmt::format("backend: got '{}', need cudnn, flash, efficient, {}",
+                             call.backend,
+                             orrery::join(library::framework_backends(), ", ")));
 }
 
 library::Call attention_call(ArgumentReader& reader) {
@@ -62,8 +85,27 @@ library::Call attention_call(ArgumentReader& reader) {
     call.backend = call.head_dim > 256 ? "efficient" : flash ? "flash" : "cudnn";
   }
   call.dtype = reader.dtype();
+  read_cache(reader, call);
   check(reader, call);
   return call;
+}
+
+// A framework's own kernel of latent attention: absorbed for one new token, else in the form that
+// it takes on the machine.
+void read_framework(ArgumentReader& reader, library::AttentionCall& call, bool absorbed) {
+  const std::string backend = reader.text("backend");
+  if (backend == "default") {
+    return;
+  }
+  const library::BackendName asked = library::parse_backend(backend);
+  reader.require(!asked.framework.empty() && asked.kernel.empty(),
+                 fmt::format("backend: got '{}', need default, sglang, vllm or trtllm", backend));
+  call.backend = backend + "-mla";
+  if (absorbed) {  // heads were rows of one head
+    call.heads = call.seq_q;
+    call.seq_q = 1;
+  }
+  read_cache(reader, call);
 }
 
 // Multi-head latent attention as DeepSeek V2 and V3 have it: heads of 128 + 64 (rotary) and values
@@ -97,6 +139,7 @@ library::Call mla_call(ArgumentReader& reader) {
     call.head_dim_v = kNope;
     call.backend = "cudnn";
   }
+  read_framework(reader, call, absorbed);
   reader.elements("q", {call.batch, call.heads, call.seq_q, call.head_dim});
   reader.elements("k", {call.batch, call.kv_heads, call.seq_kv, call.head_dim});
   return call;
@@ -112,13 +155,17 @@ std::vector<Operator> attention_operators() {
             {"kv_heads", "heads", "key and value heads"},
             {"seq_q", "1", "new tokens; 1 is decode"},
             {"seq_kv", "seq_q", "tokens attended to"},
-            {"lengths", "none", "packed sequences of these lengths: 512,100,64"},
+            {"lengths", "none", "packed sequences of these lengths: 512,100,64", true},
             {"head_dim", "128", "size of a head"},
             {"head_dim_v", "head_dim", "size of a head of the values"},
             {"causal", "0", "1: token i sees keys up to its own"},
             {"window", "0", "keys before its own that a token sees; 0: all"},
             {"direction", "forward", "forward or backward"},
-            {"backend", "default", "cudnn, flash or efficient; default: what serves the call"},
+            {"backend",
+             "default",
+             "cudnn, flash, efficient; a framework: sglang, vllm, trtllm; its kernel: flash3, "
+             "vllm-flash2 ..."},
+            {"kv_dtype", "dtype", "element type of the cache of keys and values (frameworks)"},
             kDtypeKey},
            attention_call},
           {"mla",
@@ -129,6 +176,8 @@ std::vector<Operator> attention_operators() {
             {"seq_kv", "seq_q", "tokens attended to"},
             {"causal", "0", "1: token i sees keys up to its own"},
             {"form", "auto", "expanded, absorbed; auto: absorbed for one new token"},
+            {"backend", "default", "PyTorch's, or a framework's kernel: sglang, vllm, trtllm"},
+            {"kv_dtype", "dtype", "element type of the cache (frameworks)"},
             kDtypeKey},
            mla_call}};
 }

@@ -16,6 +16,13 @@ library::Call collective_call(ArgumentReader& reader) {
   reader.require(mode == "graph" || mode == "stream",
                  fmt::format("mode: got '{}', need graph or stream", mode));
   call.stream = mode == "stream";
+  call.dtype = reader.dtype();
+  const std::string backend = reader.text("backend");
+  const bool known =
+      backend == "nccl" || backend == "vllm" || backend == "sglang" || backend == "trtllm";
+  reader.require(known,
+                 fmt::format("backend: got '{}', need nccl, vllm, sglang or trtllm", backend));
+  call.backend = backend == "nccl" ? "" : backend;
   return call;
 }
 
@@ -24,7 +31,9 @@ Operator collective(std::string_view name, std::string_view summary) {
           summary,
           {{"bytes", "", "input of one GPU"},
            {"gpus", "2", "of one node"},
-           {"mode", "graph", "graph (inside a CUDA graph) or stream (launched by the host)"}},
+           {"mode", "graph", "graph (inside a CUDA graph) or stream (launched by the host)"},
+           {"backend", "nccl", "nccl; all_reduce also vllm, sglang, trtllm: their own kernels"},
+           kDtypeKey},
           collective_call};
 }
 

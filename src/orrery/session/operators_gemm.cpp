@@ -11,7 +11,9 @@ namespace orrery::session {
 namespace {
 
 constexpr std::string_view kTypes =
-    "bf16, fp16, fp8, fp8_block, int8, w4a16, mxfp4, nvfp4, tf32, fp32";
+    "bf16, fp16, fp8, fp8_block, int8, int8_sq, w4a16, w8a16, mxfp4, nvfp4, tf32, fp32";
+
+constexpr std::string_view kQuantise = "none, static, tensor, token, group128, group16";
 
 library::GemmLayout layout_of(ArgumentReader& reader) {
   using enum library::GemmLayout;
@@ -38,6 +40,14 @@ library::Call gemm_call(ArgumentReader& reader) {
   } else {
     reader.require(false, fmt::format("dtype: got '{}', need one of {}", types, kTypes));
   }
+  const std::string backend = reader.text("backend");
+  call.backend = backend == "default" ? "" : backend;
+  const std::string quantise = reader.text("quantise");
+  if (const auto kind = library::parse_quantise(quantise)) {
+    call.quantise = *kind;
+  } else {
+    reader.require(false, fmt::format("quantise: got '{}', need one of {}", quantise, kQuantise));
+  }
   reader.elements("A", {call.batch, call.m, call.k});
   reader.elements("B", {call.batch, call.n, call.k});
   reader.elements("C", {call.batch, call.m, call.n});
@@ -54,7 +64,11 @@ std::vector<Operator> gemm_operators() {
             {"k", "", "columns of both: input features"},
             {"batch", "1", "independent products"},
             {"layout", "nt", "how A and B lie in memory: nt nn tn tt; n row-major, t transposed"},
-            {"dtype", "bf16", kTypes}},
+            {"dtype", "bf16", kTypes},
+            {"backend",
+             "default",
+             "whose kernels: cutlass, deepgemm, triton ...; default: cuBLAS, hipBLASLt"},
+            {"quantise", "none", "how bf16 rows of A are quantised before: a kernel of its own"}},
            gemm_call}};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "orrery/library/moe_types.h"
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -92,7 +93,11 @@ library::Call moe_call(ArgumentReader& reader) {
   call.hidden = reader.size("hidden");
   call.inter = reader.size("inter");
   call.gated = reader.flag("gated");
-  call.dtype = reader.dtype();
+  call.backend = reader.text("backend") == "none" ? "" : reader.text("backend");
+  const std::string types = reader.text("dtype");
+  Result<library::MoeCall> typed = library::with_types(call, types);
+  reader.require(typed.ok(), typed.ok() ? "" : fmt::format("dtype: {}", typed.error().message));
+  call = typed.ok() ? *std::move(typed) : std::move(call);
   reader.elements("weights", {experts, call.hidden, call.inter});
   return call;
 }
@@ -104,7 +109,10 @@ std::vector<Operator> moe_operators() {
       {"grouped_gemm",
        "one product per expert, C_e[rows_e, n] = A_e[rows_e, k] B_e[n, k]^T",
        {{"experts", "", "groups"},
-        {"rows_per_expert", "none", "one number, or a list: 12,0,7; none: by tokens, topk, zipf"},
+        {"rows_per_expert",
+         "none",
+         "one number, or a list: 12,0,7; none: by tokens, topk, zipf",
+         true},
         {"tokens", "1", "tokens that are routed"},
         {"topk", "1", "experts of a token"},
         {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
@@ -121,7 +129,11 @@ std::vector<Operator> moe_operators() {
         {"topk", "", "experts of a token"},
         {"zipf", "0", "0: all experts alike; else rank r is chosen with 1 / r^zipf"},
         {"gated", "1", "1: gate and up projection, 0: up alone"},
-        kDtypeKey},
+        {"backend",
+         "none",
+         "fused kernels: triton, triton-64, cutlass, flashinfer-cutlass, trtllm-gen, deepgemm, "
+         "marlin, triton-mxfp4; none: PyTorch's operators"},
+        {"dtype", "bf16", "bf16, fp8, fp8_block, nvfp4, w4a16, w4a16_mxfp4, w4a8_mxfp4_mxfp8 ..."}},
        moe_call}};
 }
 

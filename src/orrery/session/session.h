@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "orrery/base/result.h"
+#include "orrery/report/comparison.h"
 #include "orrery/report/prediction.h"
+#include "orrery/report/sweep.h"
 #include "orrery/session/catalog.h"
 #include "orrery/session/operators.h"
 #include "orrery/session/tune.h"
@@ -38,6 +40,14 @@ struct ModelRequest {
   double usable_memory =
       0.9;  // share of the machine's memory; vLLM's gpu_memory_utilization is 0.9
   std::vector<std::string> passes_off = {};
+  std::string requests = {};  // mixed: the sequences, in short form or by file (requests.h)
+  int64_t tp = 1;             // GPUs that share every layer
+  std::optional<double> host_launch_us = {};  // eager: of an operator; left out: the machine's
+  double reserve_gib = 1;     // of driver, framework and collectives: vLLM's logs show 0.5 to 1.5
+  bool fp8_products = false;  // weights and activations of products in fp8
+  bool advice = false;        // also predict changes that would help
+
+  bool operator==(const ModelRequest&) const = default;
 };
 
 /// One operator, e.g. {"gemm", {"m=4096", "n=4096", "k=4096"}}.
@@ -68,6 +78,8 @@ struct ValidatedFile {
   std::vector<validate::Score> scores;
 };
 
+struct SweepRequest;  // sweep.h
+
 class Session {
  public:
   explicit Session(Places places) : catalog_(std::move(places)) {}
@@ -76,6 +88,12 @@ class Session {
 
   Result<report::ModelPrediction> predict(const ModelRequest& request) const;
   Result<report::CallPrediction> predict(const CallRequest& request) const;
+  /// One step of a model on several machines, each once (request.machine is not read). A machine on
+  /// which it cannot be predicted has its error. Errors: an unknown machine; none predicted.
+  Result<report::Comparison> compare(const ModelRequest& request,
+                                     const std::vector<std::string>& machines) const;
+  /// A grid of predictions.
+  Result<report::Sweep> sweep(const SweepRequest& request) const;
   /// Ranks a family's kernels for one call. Error Infeasible: none runs on the machine.
   Result<Tuning> tune(const TuneRequest& request) const;
   /// Reads models.json beside each file for tables of models.

@@ -14,14 +14,17 @@
 #include "orrery/plan/call_times.h"
 #include "orrery/session/catalog.h"
 #include "orrery/session/operators.h"
+#include "orrery/session/predictor.h"
+#include "orrery/session/session.h"
 #include "orrery/session/setting.h"
+#include "orrery/session/sweep.h"
 
 namespace orrery::session {
 namespace {
 
 const Opened& h200() {
-  static const Opened opened = *open(Catalog({.home = "."}), "h200");
-  return opened;
+  static const Opened kOpened = *open(Catalog({.home = "."}), "h200");
+  return kOpened;
 }
 
 using Words = std::vector<std::string>;
@@ -97,6 +100,73 @@ void operator_again(benchmark::State& state) {
 }
 
 BENCHMARK(operator_again)->DenseRange(0, kCases.size() - 1);
+
+ModelRequest llama_70b() {
+  return {.model = "llama-3.1-70b", .machine = "h200", .batch = 8, .context = 2048};
+}
+
+const Catalog& catalog() {
+  static const Catalog kCatalog({.home = "."});
+  return kCatalog;
+}
+
+/// A step of a model from its files on: machine, libraries, config, graph, passes, kernels.
+void model_pass_cold(benchmark::State& state) {
+  for (auto _ : state) {
+    Predictor predictor(catalog());
+    benchmark::DoNotOptimize(predictor.predict(llama_70b()));
+  }
+}
+
+BENCHMARK(model_pass_cold)->Unit(benchmark::kMicrosecond);
+
+/// The files and the graph known, another batch each time: new calls, new kernels.
+void model_pass_other_batch(benchmark::State& state) {
+  Predictor predictor(catalog());
+  ModelRequest request = llama_70b();
+  for (auto _ : state) {
+    request.batch = 1 + request.batch % 4096;
+    benchmark::DoNotOptimize(predictor.predict(request));
+  }
+}
+
+BENCHMARK(model_pass_other_batch)->Unit(benchmark::kMicrosecond);
+
+/// Batches that come again: calls known, plan and sum anew.
+void model_pass_known_calls(benchmark::State& state) {
+  Predictor predictor(catalog());
+  ModelRequest request = llama_70b();
+  constexpr int64_t kBatches = 64;  // more than the answers that are kept
+  for (auto _ : state) {
+    request.batch = 1 + request.batch % kBatches;
+    benchmark::DoNotOptimize(predictor.predict(request));
+  }
+}
+
+BENCHMARK(model_pass_known_calls)->Unit(benchmark::kMicrosecond)->MinWarmUpTime(0.5);
+
+/// The same question again.
+void model_pass_warm(benchmark::State& state) {
+  Predictor predictor(catalog());
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(predictor.predict(llama_70b()));
+  }
+}
+
+BENCHMARK(model_pass_warm)->Unit(benchmark::kMicrosecond);
+
+/// 9,999 points on three machines, as many threads as cores.
+void sweep_10000(benchmark::State& state) {
+  const Session session({.home = "."});
+  const SweepRequest request{.subject = "llama-3.1-70b",
+                             .machines = {"a100", "h100", "h200"},
+                             .options = {{"batch", "1..3333"}, {"context", "2048"}}};
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(session.sweep(request));
+  }
+}
+
+BENCHMARK(sweep_10000)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 /// From nothing to a printed prediction: process, files, choice.
 void command_line(benchmark::State& state) {

@@ -24,6 +24,7 @@ report::Setting setting(const Opened& opened, plan::ClockState clock) {
       .library = opened.library.id(),
       .library_version = opened.library.version(),
       .clock = std::string(name(clock)),
+      .limits = report::limits_of(opened.machine().chip),
   };
 }
 

@@ -12,10 +12,10 @@ namespace orrery::session {
 namespace {
 
 /// The decoders described beside a measured file; none if there is no such list.
-Result<std::vector<frontend::Decoder>> decoders_beside(const std::string& path) {
+Result<std::vector<frontend::Model>> decoders_beside(const std::string& path) {
   const std::string list = folder_of(path) + "/models.json";
   if (!is_file(list)) {
-    return std::vector<frontend::Decoder>{};
+    return std::vector<frontend::Model>{};
   }
   ORR_TRY(const std::string text, read_file(list));
   return frontend::read_decoder_list(text, list);
@@ -42,6 +42,20 @@ Result<void> write_predictions(const std::vector<ValidatedFile>& files, const st
     all.rows.insert(all.rows.end(), table.rows.begin(), table.rows.end());
   }
   return write_file(out, validate::to_csv(all));
+}
+
+/// A table that says nothing is no table.
+Result<void> check_table(const validate::Validation& validation, const std::string& path) {
+  if (validation.table.rows.empty()) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.validate] {}: got a header without rows, need at least one",
+                      path);
+  }
+  if (validation.kind.empty()) {
+    return make_error(ErrorCode::InvalidInput, "{}", validation.errors.front().first)
+        .with_note("in " + path);
+  }
+  return {};
 }
 
 /// Predictions must not overwrite measurements.
@@ -85,6 +99,7 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
     }
     ORR_TRY(const std::string text, read_file(path, kMostTable));
     ORR_TRY(validate::Validation validation, validate::validate_table(text, path, setup));
+    ORR_TRY_VOID(check_table(validation, path));
     std::vector<validate::Score> scores = validate::scores(validation.compared);
     files.push_back({path, std::move(validation), std::move(scores)});
   }

@@ -4,12 +4,94 @@
 
 namespace orrery::validate {
 
-std::span<const TableKind> table_kinds() {
-  static const std::vector<TableKind> kinds = {
+namespace {
+
+/// Published tables, by their columns of machine and source.
+std::vector<TableKind> published_kinds() {
+  return {
+      {"public moe",
+       {"gpu",
+        "dtype",
+        "tokens",
+        "hidden",
+        "inter",
+        "experts",
+        "topk",
+        "tp",
+        "ep",
+        "distribution",
+        "lib",
+        "kernel"},
+       public_moe_family,
+       predict_public_moe_row},
+      {"public collectives",
+       {"gpu", "dtype", "ngpus", "bytes", "lib"},
+       public_collective_family,
+       predict_public_collective_row},
+      {"public quantize",
+       {"gpu", "kind", "dtype", "m", "k", "lib"},
+       public_rows_family,
+       predict_public_quantize_row},
+      {"public rows",
+       {"gpu", "dtype", "rows", "cols", "lib"},
+       public_rows_family,
+       predict_public_rows_row},
+      {"public_attention",
+       {"gpu",
+        "lib",
+        "dtype",
+        "kv_dtype",
+        "heads",
+        "kv_heads",
+        "head_dim",
+        "seqlen_q",
+        "seqlen_kv"},
+       public_attention_family,
+       predict_public_attention_row},
+      {"public_mla",
+       {"gpu", "lib", "dtype", "kv_dtype", "heads", "tp", "seqlen_q", "seqlen_kv", "causal"},
+       public_attention_family,
+       predict_public_mla_row},
+      {"public gemm",
+       {"gpu", "dtype", "batch", "m", "n", "k", "lib", "lib_version", "kernel"},
+       public_gemm_family,
+       predict_public_gemm_row},
+      {"linear_attention",
+       {"lib", "kind", "phase", "batch", "seqlen", "k_heads", "k_dim", "v_heads", "v_dim"},
+       linear_attention_family,
+       predict_linear_attention_row},
+  };
+}
+
+/// Whole models and their layers.
+std::vector<TableKind> model_kinds() {
+  return {
       {"models",
        {"model", "mode", "phase", "batch", "seq_q", "context"},
        model_family,
        predict_model_row},
+      {"mixed",
+       {"model", "layers", "chunk", "chunk_context", "decodes", "decode_context"},
+       mixed_family,
+       predict_mixed_row,
+       {{"attention_us",
+         "predicted_attention_us",
+         mixed_attention_family,
+         predict_mixed_attention}}},
+      {"tp_layers",
+       {"model", "layers", "tp", "phase", "batch", "seq_q", "context"},
+       tp_family,
+       predict_tp_row,
+       {{"latency_without_allreduce_us",
+         "predicted_without_allreduce_us",
+         tp_alone_family,
+         predict_tp_alone}}},
+  };
+}
+
+/// Operators in measuring loops.
+std::vector<TableKind> operator_kinds() {
+  return {
       {"attention",
        {"backend", "dtype", "batch", "heads", "kv_heads", "seq_q", "seq_kv", "head_dim", "causal"},
        attention_family,
@@ -31,9 +113,25 @@ std::span<const TableKind> table_kinds() {
        conv_family,
        predict_conv_row},
       {"collectives", {"op", "world", "bytes", "mode"}, collective_family, predict_collective_row},
+      {"fused_rows",
+       {"op", "dtype", "rows", "cols", "kernel", "grid", "block", "registers", "shared"},
+       fused_family,
+       predict_fused_row},
       {"membound", {"op", "dtype", "rows", "cols"}, rows_family, predict_rows_row},
   };
-  return kinds;
+}
+
+}  // namespace
+
+std::span<const TableKind> table_kinds() {
+  static const std::vector<TableKind> kKinds = [] {
+    std::vector<TableKind> all = published_kinds();
+    for (const std::vector<TableKind>& more : {model_kinds(), operator_kinds()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
+  return kKinds;
 }
 
 }  // namespace orrery::validate

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "orrery/base/result.h"
-#include "orrery/frontend/decoder.h"
+#include "orrery/frontend/model.h"
 #include "orrery/library/library.h"
 #include "orrery/plan/estimate.h"
 #include "orrery/plan/plan.h"
@@ -21,10 +21,11 @@ namespace orrery::validate {
 struct Setup {
   const library::Library& library;
   const plan::Estimator& estimator;
-  std::vector<frontend::Decoder> decoders;  // models.json beside the file
+  std::vector<frontend::Model> decoders;  // models.json beside the file
   std::optional<plan::ClockState> clock = {};
   std::optional<plan::CacheState> cache = {};
   std::optional<plan::Runtime> runtime = {};
+  std::string file = {};      // name of the table, without its folder and ending
   bool given_kernel = false;  // the kernel that ran is given, where its name is known (kernels)
 };
 
@@ -52,9 +53,19 @@ std::span<const TableKind> table_kinds();
 // The kinds' functions; each in its cases_*.cpp.
 std::string model_family(const Fields& row);
 Result<plan::Estimate> predict_model_row(const Fields& row, const Setup& setup);
+std::string mixed_family(const Fields& row);
+Result<plan::Estimate> predict_mixed_row(const Fields& row, const Setup& setup);
+std::string mixed_attention_family(const Fields& row);
+Result<plan::Estimate> predict_mixed_attention(const Fields& row, const Setup& setup);
+std::string tp_family(const Fields& row);
+Result<plan::Estimate> predict_tp_row(const Fields& row, const Setup& setup);
+std::string tp_alone_family(const Fields& row);
+Result<plan::Estimate> predict_tp_alone(const Fields& row, const Setup& setup);
 std::string gemm_family(const Fields& row);
 Result<plan::Estimate> predict_gemm_row(const Fields& row, const Setup& setup);
 Result<plan::Estimate> predict_gemm_layout_row(const Fields& row, const Setup& setup);
+std::string public_gemm_family(const Fields& row);
+Result<plan::Estimate> predict_public_gemm_row(const Fields& row, const Setup& setup);
 std::string gemm_burst_family(const Fields& row);
 std::string gemm_steady_family(const Fields& row);
 Result<plan::Estimate> predict_gemm_burst(const Fields& row, const Setup& setup);
@@ -63,10 +74,24 @@ std::string grouped_gemm_family(const Fields& row);
 Result<plan::Estimate> predict_grouped_gemm_row(const Fields& row, const Setup& setup);
 std::string attention_family(const Fields& row);
 Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup);
+std::string public_attention_family(const Fields& row);
+Result<plan::Estimate> predict_public_attention_row(const Fields& row, const Setup& setup);
+Result<plan::Estimate> predict_public_mla_row(const Fields& row, const Setup& setup);
+std::string linear_attention_family(const Fields& row);
+Result<plan::Estimate> predict_linear_attention_row(const Fields& row, const Setup& setup);
 std::string conv_family(const Fields& row);
 Result<plan::Estimate> predict_conv_row(const Fields& row, const Setup& setup);
 std::string collective_family(const Fields& row);
 Result<plan::Estimate> predict_collective_row(const Fields& row, const Setup& setup);
+std::string public_moe_family(const Fields& row);
+Result<plan::Estimate> predict_public_moe_row(const Fields& row, const Setup& setup);
+std::string public_rows_family(const Fields& row);
+Result<plan::Estimate> predict_public_rows_row(const Fields& row, const Setup& setup);
+Result<plan::Estimate> predict_public_quantize_row(const Fields& row, const Setup& setup);
+std::string public_collective_family(const Fields& row);
+Result<plan::Estimate> predict_public_collective_row(const Fields& row, const Setup& setup);
+std::string fused_family(const Fields& row);
+Result<plan::Estimate> predict_fused_row(const Fields& row, const Setup& setup);
 std::string rows_family(const Fields& row);
 Result<plan::Estimate> predict_rows_row(const Fields& row, const Setup& setup);
 

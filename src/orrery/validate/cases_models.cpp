@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "orrery/frontend/decoder_list.h"
+#include "orrery/frontend/model_graph.h"
 #include "orrery/passes/runner.h"
 #include "orrery/plan/timing.h"
 #include "orrery/validate/cases.h"
@@ -20,16 +21,20 @@ Result<plan::Runtime> runtime_of(std::string_view mode) {
   if (mode == "eager") {
     return plan::Runtime::Eager;
   }
+  // max-autotune may take Triton's products where they are faster: predicted as the default.
+  if (mode.starts_with("inductor")) {
+    return plan::Runtime::Inductor;
+  }
   return make_error(ErrorCode::Unsupported,
-                    "[validate.models] mode: got '{}', need eager_graph or eager (others arrive "
-                    "later)",
+                    "[validate.models] mode: got '{}', need eager_graph, eager or inductor_default",
                     mode);
 }
 
-Result<frontend::Decoder> decoder_of(const Fields& row, const Setup& setup) {
-  ORR_TRY(frontend::Decoder decoder, frontend::find_decoder(setup.decoders, row.text("model")));
+Result<frontend::Model> decoder_of(const Fields& row, const Setup& setup) {
+  ORR_TRY(frontend::Model decoder, frontend::find_decoder(setup.decoders, row.text("model")));
   if (!row.text("layers").empty()) {
-    ORR_TRY(decoder.layers, row.integer("layers", 1, 1000));
+    ORR_TRY(const int64_t layers, row.integer("layers", 1, 1000));
+    frontend::cut_layers(decoder, layers);
   }
   return decoder;
 }
@@ -83,9 +88,9 @@ constexpr Duration kSteadyStep = Duration::picoseconds(30'000'000'000);
 
 Result<plan::Estimate> predict_model_row(const Fields& row, const Setup& setup) {
   ORR_TRY(const plan::Runtime runtime, runtime_of(row.text("mode")));
-  ORR_TRY(const frontend::Decoder decoder, decoder_of(row, setup));
+  ORR_TRY(const frontend::Model decoder, decoder_of(row, setup));
   ORR_TRY(const frontend::Phase phase, frontend::parse_phase(row.text("phase")));
-  ORR_TRY(const graph::Graph graph, frontend::decoder_graph(decoder, phase));
+  ORR_TRY(const graph::Graph graph, frontend::model_graph(decoder, phase));
   ORR_TRY(const Bindings bindings, sizes_of(row, phase));
   ORR_TRY(graph::Sizes sizes, graph::Sizes::bind(graph, bindings));
   passes::Context context{

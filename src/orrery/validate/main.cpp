@@ -100,10 +100,10 @@ Result<library::Library> libraries_of(const std::vector<std::string>& paths) {
   return library::Library::join(parts);
 }
 
-Result<std::vector<frontend::Decoder>> decoders_of(const std::string& table) {
+Result<std::vector<frontend::Model>> decoders_of(const std::string& table) {
   const std::string list = (std::filesystem::path(table).parent_path() / "models.json").string();
   if (!std::filesystem::is_regular_file(list)) {
-    return std::vector<frontend::Decoder>{};
+    return std::vector<frontend::Model>{};
   }
   ORR_TRY(const std::string text, read_file(list));
   return frontend::read_decoder_list(text, list);

@@ -114,12 +114,21 @@ void add_extras(const TableKind& kind,
   }
 }
 
+/// "a100/allreduce.csv": allreduce.
+std::string stem_of(std::string_view origin) {
+  const size_t folder = origin.find_last_of("/\\");
+  std::string_view name = folder == std::string_view::npos ? origin : origin.substr(folder + 1);
+  return std::string(name.substr(0, name.find('.')));
+}
+
 }  // namespace
 
 Result<Validation> validate_table(std::string_view csv,
                                   std::string_view origin,
-                                  const Setup& setup) {
+                                  const Setup& given) {
   ORR_TRY(const Table input, parse_csv(csv, origin));
+  Setup setup = given;
+  setup.file = stem_of(origin);
   Validation result;
   const TableKind* kind = kind_of(input);
   result.kind = kind == nullptr ? "" : kind->name;

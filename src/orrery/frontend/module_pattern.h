@@ -1,0 +1,16 @@
+// Patterns of module names, as lists of unquantised modules hold them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace orrery::frontend {
+
+/// Does `pattern` mean the module `name`? It does if it is the name itself, a module around it
+/// (model.layers.0 of model.layers.0.mlp), the end of the name from a dot on, a glob with '*'
+/// (either of the whole name or of a module around it), or, after "re:", a regular expression that
+/// matches from the beginning: '.', '*', '+', '?', '|', groups, classes, escapes, '^' and '$'.
+/// A pattern that takes too many steps matches nothing.
+bool matches_module(std::string_view pattern, std::string_view name);
+
+}  // namespace orrery::frontend

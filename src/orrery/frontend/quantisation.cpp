@@ -1,0 +1,334 @@
+// Precisions from quantization_config, hf_quant_config.json and compressed-tensors.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "orrery/base/text.h"
+#include "orrery/frontend/huggingface_internal.h"
+#include "orrery/frontend/module_pattern.h"
+
+namespace orrery::frontend {
+
+namespace {
+
+using graph::Precision;
+using graph::Scheme;
+
+/// Names of modules that stand for a part of a layer, after "model.layers.N.". One that is meant
+/// leaves the part as it is.
+struct PartModules {
+  Part part;
+  std::array<std::string_view, 4> names;
+};
+
+constexpr std::array kModules = {
+    PartModules{Part::Qkv,
+                {"self_attn.q_proj",
+                 "self_attn.qkv_proj",
+                 "self_attn.q_a_proj",
+                 "self_attn.kv_a_proj_with_mqa"}},
+    PartModules{Part::LatentUp, {"self_attn.q_b_proj", "self_attn.kv_b_proj", "", ""}},
+    PartModules{Part::Indexer, {"self_attn.indexer.wq_b", "self_attn.indexer.wk", "", ""}},
+    PartModules{Part::AttentionOutput,
+                {"self_attn.o_proj", "linear_attn.out_proj", "mixer.out_proj", ""}},
+    PartModules{Part::MixerInput,
+                {"linear_attn.in_proj_qkvz", "linear_attn.in_proj_qkv", "mixer.in_proj", ""}},
+    PartModules{Part::Up, {"mlp.gate_proj", "mlp.up_proj", "mlp.gate_up_proj", ""}},
+    PartModules{Part::Down, {"mlp.down_proj", "", "", ""}},
+    PartModules{Part::Experts,
+                {"mlp.experts.0.gate_proj",
+                 "mlp.experts.0.down_proj",
+                 "block_sparse_moe.experts.0.w1",
+                 "experts.0.gate_proj"}},
+    PartModules{Part::SharedUp,
+                {"mlp.shared_experts.gate_proj",
+                 "mlp.shared_expert.gate_proj",
+                 "mlp.shared_experts.up_proj",
+                 ""}},
+    PartModules{Part::SharedDown,
+                {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj", "", ""}},
+};
+
+constexpr std::array<std::string_view, 4> kRoots = {
+    "model.layers.", "model.language_model.layers.", "language_model.model.layers.", "layers."};
+
+/// What a quantised layer is made of, and what is left out.
+struct Plan {
+  Precision precision;
+  std::vector<std::string> ignored;
+  bool experts_only = false;
+};
+
+class Reader {
+ public:
+  Reader(const Json& root, std::string path, Model& model, Complaints& complaints)
+      : root_(root), path_(std::move(path)), model_(model), complaints_(complaints) {}
+
+  std::optional<Plan> read() {
+    const Json* nested = root_.find("quantization");  // of an hf_quant_config.json
+    const Json& config = nested != nullptr ? *nested : root_;
+    Plan plan;
+    plan.precision.activations = model_.dtype;
+    for (const std::string_view key :
+         {"modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers"}) {
+      const Json* list = config.find(key);
+      for (const Json& each : list == nullptr ? std::vector<Json>{} : list->items) {
+        plan.ignored.push_back(each.string);
+      }
+    }
+    read_cache(config);
+    const std::string algorithm = text(config, "quant_algo");
+    const std::string method = text(config, "quant_method");
+    const bool read = !algorithm.empty()                    ? by_algorithm(algorithm, config, plan)
+                      : method == "fp8"                     ? fp8(config, plan)
+                      : method == "mxfp4"                   ? mxfp4(plan)
+                      : method == "awq" || method == "gptq" ? integers(config, plan)
+                      : method == "compressed-tensors" || method == "modelopt"
+                          ? groups(config, plan)
+                      : method == "fbgemm_fp8" ? channels(plan)
+                                               : refuse("quant_method",
+                                                        method,
+                                                        "fp8, mxfp4, awq, gptq, fbgemm_fp8, "
+                                                        "modelopt or compressed-tensors");
+    return read ? std::optional(std::move(plan)) : std::nullopt;
+  }
+
+ private:
+  static std::string text(const Json& object, std::string_view key) {
+    const Json* value = object.find(key);
+    return value == nullptr ? "" : value->string;
+  }
+
+  static int64_t integer(const Json& object, std::string_view key, int64_t missing) {
+    const Json* value = object.find(key);
+    return value == nullptr || value->kind != Json::Kind::Integer ? missing : value->integer;
+  }
+
+  bool refuse(std::string_view key, std::string_view got, std::string_view need) {
+    complaints_.unsupported.push_back(
+        fmt::format("{}{}: got '{}', need {}", path_, key, got.substr(0, 60), need));
+    return false;
+  }
+
+  void read_cache(const Json& config) {
+    const Json* scheme = config.find("kv_cache_scheme");
+    const bool eight = scheme != nullptr && scheme->is_object() &&
+                       integer(*scheme, "num_bits", 0) == 8 && text(*scheme, "type") == "float";
+    const std::string named = text(config, "kv_cache_quant_algo");
+    if (eight || named == "FP8") {
+      model_.cache = DType::F8E4M3;
+    } else if (!named.empty()) {
+      refuse("kv_cache_quant_algo", named, "FP8");
+    } else if (scheme != nullptr && scheme->is_object()) {
+      refuse("kv_cache_scheme", scheme->to_text(), "8 bits, float");
+    }
+  }
+
+  bool fp8(const Json& config, Plan& plan) {
+    const Json* block = config.find("weight_block_size");
+    const bool blocked = block != nullptr && !block->is_null();
+    if (blocked && (block->items.size() != 2 || block->items[0].integer != 128 ||
+                    block->items[1].integer != 128)) {
+      return refuse("weight_block_size", block->to_text(), "[128, 128]");
+    }
+    plan.precision = {DType::F8E4M3, DType::F8E4M3, blocked ? Scheme::Block : Scheme::Tensor, 0};
+    return true;
+  }
+
+  static bool mxfp4(Plan& plan) {
+    plan.precision.weight = DType::F4E2M1;
+    plan.precision.scheme = Scheme::Mx;
+    plan.experts_only = true;
+    return true;
+  }
+
+  static bool channels(Plan& plan) {
+    plan.precision = {DType::F8E4M3, DType::F8E4M3, Scheme::Channel, 0};
+    return true;
+  }
+
+  bool integers(const Json& config, Plan& plan) {
+    const int64_t bits = integer(config, "bits", integer(config, "w_bit", 4));
+    if (bits != 4 && bits != 8) {
+      return refuse("bits", fmt::format("{}", bits), "4 or 8");
+    }
+    const int64_t group = integer(config, "group_size", integer(config, "q_group_size", 128));
+    plan.precision.weight = bits == 4 ? DType::I4 : DType::I8;
+    plan.precision.scheme = group > 0 ? Scheme::Group : Scheme::Channel;
+    plan.precision.group = std::max<int64_t>(group, 0);
+    return true;
+  }
+
+  bool by_algorithm(const std::string& algorithm, const Json& config, Plan& plan) {
+    if (algorithm == "FP8") {
+      plan.precision = {DType::F8E4M3, DType::F8E4M3, Scheme::Tensor, 0};
+    } else if (algorithm == "FP8_PB_WO" || algorithm == "FP8_BLOCK_SCALES") {
+      plan.precision = {DType::F8E4M3, DType::F8E4M3, Scheme::Block, 0};
+    } else if (algorithm == "NVFP4") {
+      plan.precision = {DType::F4E2M1, DType::F4E2M1, Scheme::Nv, 0};
+    } else if (algorithm == "W4A16_AWQ") {
+      plan.precision.weight = DType::I4;
+      plan.precision.scheme = Scheme::Group;
+      plan.precision.group = integer(config, "group_size", 128);
+    } else {
+      return refuse("quant_algo", algorithm, "FP8, FP8_PB_WO, NVFP4 or W4A16_AWQ");
+    }
+    return true;
+  }
+
+  /// compressed-tensors: groups of targets with types of weights and activations. One group of all
+  /// linear layers is understood.
+  bool groups(const Json& config, Plan& plan) {
+    const Json* all = config.find("config_groups");
+    if (all == nullptr || all->members.size() != 1) {
+      return refuse("config_groups",
+                    all == nullptr ? "none" : fmt::format("{}", all->members.size()),
+                    "one group");
+    }
+    const Json& group = all->members[0].value;
+    const Json* targets = group.find("targets");
+    const bool linear =
+        targets != nullptr && targets->items.size() == 1 && targets->items[0].string == "Linear";
+    const Json* weights = group.find("weights");
+    if (!linear || weights == nullptr || !weights->is_object()) {
+      return refuse("config_groups.targets",
+                    targets == nullptr ? "none" : targets->to_text(),
+                    "[\"Linear\"], with weights");
+    }
+    return online_transform(config) && weight_type(*weights, group.find("input_activations"), plan);
+  }
+
+  /// Rotations that are multiplied into weights cost nothing; those of activations would.
+  bool online_transform(const Json& config) {
+    const Json* transform = config.find("transform_config");
+    const Json* groups = transform == nullptr ? nullptr : transform->find("config_groups");
+    for (const JsonMember& group :
+         groups == nullptr ? std::vector<JsonMember>{} : groups->members) {
+      const Json* apply = group.value.find("apply");
+      for (const Json& each : apply == nullptr ? std::vector<Json>{} : apply->items) {
+        const std::string location = text(each, "location");
+        if (!location.starts_with("weight_")) {
+          return refuse("transform_config.location", location, "weight_input or weight_output");
+        }
+      }
+    }
+    return true;
+  }
+
+  bool weight_type(const Json& weights, const Json* activations, Plan& plan) {
+    const int64_t bits = integer(weights, "num_bits", 0);
+    const bool floats = text(weights, "type") == "float";
+    const std::string strategy = text(weights, "strategy");
+    const int64_t group = integer(weights, "group_size", 0);
+    const bool both = activations != nullptr && activations->is_object();
+    if (bits == 4 && floats && group == 16) {
+      plan.precision = {DType::F4E2M1, both ? DType::F4E2M1 : model_.dtype, Scheme::Nv, 0};
+      return true;
+    }
+    if (bits == 4 && floats && group == 32) {
+      plan.precision = {DType::F4E2M1, both ? DType::F4E2M1 : model_.dtype, Scheme::Mx, 0};
+      return true;
+    }
+    if (bits == 4 && !floats && !both) {
+      plan.precision.weight = DType::I4;
+      plan.precision.scheme = group > 0 ? Scheme::Group : Scheme::Channel;
+      plan.precision.group = group;
+      return true;
+    }
+    if (bits == 8) {
+      const DType type = floats ? DType::F8E4M3 : DType::I8;
+      const Scheme scheme = strategy == "block"     ? Scheme::Block
+                            : strategy == "channel" ? Scheme::Channel
+                            : group > 0             ? Scheme::Group
+                                                    : Scheme::Tensor;
+      plan.precision = {type, both ? type : model_.dtype, scheme, group};
+      return true;
+    }
+    return refuse("config_groups.weights",
+                  fmt::format("{} bits {}", bits, text(weights, "type")),
+                  "4 or 8 bits");
+  }
+
+  const Json& root_;
+  std::string path_;
+  Model& model_;
+  Complaints& complaints_;
+};
+
+/// The modules that are left as they are. Plain names, of which files list hundreds, are looked up:
+/// the name itself, the modules around it, and its ends from a dot on.
+class Ignored {
+ public:
+  explicit Ignored(const std::vector<std::string>& entries) {
+    for (const std::string& entry : entries) {
+      const bool plain = entry.find('*') == std::string::npos && !entry.starts_with("re:");
+      if (plain) {
+        plain_.insert(entry);
+      } else {
+        patterns_.push_back(entry);
+      }
+    }
+  }
+
+  bool holds(std::string_view name) const {
+    for (size_t dot = name.size(); dot != std::string_view::npos && dot > 0;
+         dot = name.rfind('.', dot - 1)) {
+      if (plain_.contains(name.substr(0, dot)) ||
+          (dot < name.size() && plain_.contains(name.substr(dot + 1)))) {
+        return true;
+      }
+    }
+    return std::any_of(patterns_.begin(), patterns_.end(), [name](const std::string& pattern) {
+      return matches_module(pattern, name);
+    });
+  }
+
+ private:
+  std::set<std::string, std::less<>> plain_;
+  std::vector<std::string> patterns_;
+};
+
+bool is_ignored(const Ignored& ignored, const PartModules& modules, size_t layer) {
+  return std::any_of(modules.names.begin(), modules.names.end(), [&](std::string_view module) {
+    return !module.empty() && std::any_of(kRoots.begin(), kRoots.end(), [&](std::string_view root) {
+      return ignored.holds(fmt::format("{}{}.{}", root, layer, module));
+    });
+  });
+}
+
+}  // namespace
+
+void read_quantisation(const Json& config,
+                       std::string_view path,
+                       std::vector<Layer>& layers,
+                       Model& model,
+                       Complaints& complaints) {
+  const bool beside = config.find("quantization") != nullptr;
+  const Json* found = config.find("quantization_config");
+  if (found == nullptr && !beside) {
+    return;
+  }
+  const Json& root = beside ? config : *found;
+  if (!root.is_object()) {
+    return;
+  }
+  const std::string start = std::string(path) + (beside ? "" : "quantization_config.");
+  const auto plan = Reader(root, start, model, complaints).read();
+  if (!plan) {
+    return;
+  }
+  const Ignored ignored(plan->ignored);
+  for (size_t i = 0; i < layers.size(); ++i) {
+    for (const PartModules& modules : kModules) {
+      const bool taken = !plan->experts_only || modules.part == Part::Experts;
+      if (taken && !is_ignored(ignored, modules, i)) {
+        layers[i].precision[static_cast<size_t>(modules.part)] = plan->precision;
+      }
+    }
+  }
+}
+
+}  // namespace orrery::frontend

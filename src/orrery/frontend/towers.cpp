@@ -1,0 +1,194 @@
+// Towers of images and sound beside a text model: encoders of patches with a projection at the end.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Source: transformers 5.24, the vision and audio classes of each family's modeling_*.py.
+#include <algorithm>
+#include <array>
+
+#include "orrery/base/text.h"
+#include "orrery/frontend/huggingface_internal.h"
+
+namespace orrery::frontend {
+
+namespace {
+
+/// How a tower ends, before the text model.
+enum class End {
+  TwoLayers,  // gelu between them (LLaVA)
+  Normed,     // a norm, one matrix (Gemma 3)
+  One,        // one matrix (Gemma 4, Llama 3.2)
+  Merged,     // four neighbours joined, two layers (Qwen, Kimi)
+  Shuffled,   // four neighbours joined, two layers, one matrix (Llama 4)
+  Sound       // four neighbours joined, two matrices (Voxtral)
+};
+
+struct Tower {
+  std::string_view types;  // of the tower or of the whole model
+  End end;
+  NormKind norm = NormKind::Layer;
+  bool gated = false;
+  bool bias = true;
+  bool class_token = false;
+};
+
+constexpr std::array kTowers = {
+    Tower{"clip_vision_model", End::TwoLayers, NormKind::Layer, false, true, true},
+    Tower{"siglip_vision_model", End::Normed},
+    Tower{"gemma4_vision", End::One, NormKind::Rms, true, false},
+    Tower{"qwen2_vl", End::Merged},
+    Tower{"qwen2_5_vl", End::Merged, NormKind::Rms, true},
+    Tower{"qwen3_vl qwen3_vl_moe qwen3_5 qwen3_5_moe", End::Merged},
+    Tower{"kimi_k25", End::Merged},
+    Tower{"llama4_vision_model", End::Shuffled, NormKind::Layer, false, true, true},
+    Tower{"mllama_vision_model", End::One, NormKind::Layer, false, false, true},
+    Tower{"voxtral_encoder", End::Sound},
+};
+
+/// The integer under the first of `keys` that is there; 0 if none is.
+int64_t first_of(const Json& config, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const Json* value = config.find(key);
+    if (value != nullptr && value->kind == Json::Kind::Integer && value->integer > 0) {
+      return value->integer;
+    }
+  }
+  return 0;
+}
+
+std::vector<Projection> projections(End end, int64_t hidden, int64_t text, bool bias) {
+  const auto gelu = graph::OpKind::Gelu;
+  switch (end) {
+    case End::TwoLayers:
+      return {{.width = text, .activation = gelu}, {.width = text}};
+    case End::Normed:
+      return {{.width = text, .bias = false, .norm_before = true}};
+    case End::One:
+      return {{.width = text, .bias = bias}};
+    case End::Merged:
+      return {{.width = 4 * hidden, .activation = gelu, .norm_before = true, .merged = 4},
+              {.width = text}};
+    case End::Shuffled:
+      return {{.width = 4096, .bias = false, .activation = gelu, .merged = 4},
+              {.width = 4096, .bias = false, .activation = gelu},
+              {.width = text, .bias = false}};
+    case End::Sound:
+      return {{.width = text, .bias = false, .activation = gelu, .merged = 4},
+              {.width = text, .bias = false}};
+  }
+  ORR_UNREACHABLE();
+}
+
+/// Sizes of patches and of the tables of positions.
+void read_patches(const Json& config, const Tower& tower, Model& model) {
+  Input& input = model.input;
+  if (tower.end == End::Sound) {
+    input.patches = first_of(config, {"max_source_positions"});
+    input.positions = input.patches;
+    input.patch_width = 3 * first_of(config, {"num_mel_bins"});
+    input.halved = true;
+    return;
+  }
+  const int64_t patch = std::max<int64_t>(first_of(config, {"patch_size"}), 1);
+  const int64_t side = first_of(config, {"image_size"}) / patch;
+  const int64_t frames = std::max<int64_t>(first_of(config, {"temporal_patch_size"}), 1);
+  constexpr int64_t kUsual = 1024;  // patches of an image whose size is free
+  input.class_token = tower.class_token;
+  input.patches = side > 0 ? side * side : kUsual;
+  input.patch_width = 3 * frames * patch * patch;
+  const int64_t rows = first_of(config, {"num_position_embeddings"});
+  input.positions = side > 0 ? side * side + (tower.class_token ? 1 : 0) : rows;
+}
+
+/// What the operators of the graph do not hold: more mergers of Qwen 3 VL, Gemma's table for both
+/// axes, Llama 3.2's positions of tiles.
+int64_t extra_of(const Json& config, const Tower& tower, int64_t hidden, int64_t text) {
+  int64_t extra = 0;
+  if (const Json* levels = config.find("deepstack_visual_indexes")) {
+    const int64_t merged = 4 * hidden;
+    extra += static_cast<int64_t>(levels->items.size()) *
+             (merged * (merged + 1) + text * (merged + 1) + 2 * merged);
+  }
+  if (const int64_t rows = first_of(config, {"position_embedding_size"}); tower.end == End::One) {
+    extra += 2 * rows * hidden;
+  }
+  const int64_t tiles = first_of(config, {"max_num_tiles"});
+  const int64_t patches =
+      first_of(config, {"image_size"}) / std::max<int64_t>(first_of(config, {"patch_size"}), 1);
+  constexpr int64_t kAspects = 9;  // of the ways to lay out up to four tiles, and one for none
+  return extra + kAspects * tiles * (patches * patches + 3) * hidden;
+}
+
+void read_tower(const Json& config, const Tower& tower, Model& model) {
+  Model own;
+  own.name = model.name + " tower";
+  own.family = tower.types;
+  own.dtype = model.dtype;
+  own.norm = tower.norm;
+  own.decodes = false;
+  own.hidden = first_of(config, {"embed_dim", "vt_hidden_size", "hidden_size"});
+  const int64_t heads = first_of(
+      config, {"num_heads", "num_attention_heads", "attention_heads", "vt_num_attention_heads"});
+  const int64_t layers = first_of(config, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}) +
+                         first_of(config, {"num_global_layers"});
+  const int64_t ratio = first_of(config, {"mlp_ratio"});
+  if (own.hidden == 0 || heads == 0 || layers == 0 || layers > 1024) {
+    model.notes.emplace_back("a tower is neither timed nor counted: its sizes are not given");
+    return;
+  }
+  Layer layer;
+  const int64_t head_dim = own.hidden / heads;
+  layer.mixer = Attention{.heads = heads,
+                          .kv_heads = heads,
+                          .head_dim = head_dim,
+                          .value_dim = head_dim,
+                          .causal = false,
+                          .qkv_bias = tower.bias,
+                          .output_bias = tower.bias};
+  const int64_t width = first_of(config, {"intermediate_size", "vt_intermediate_size"});
+  layer.dense = Dense{.width = ratio > 0 ? ratio * own.hidden : width,
+                      .gated = tower.gated,
+                      .bias = tower.bias || tower.end == End::One,
+                      .activation = graph::OpKind::Gelu};
+  own.stack.groups = {{layers, {layer}}};
+  own.stack.final_norm = tower.end != End::Merged;
+  read_patches(config, tower, own);
+  const int64_t text = model.hidden;
+  own.head.logits = false;
+  own.head.wanted = Wanted::All;
+  own.head.before = projections(tower.end, own.hidden, text, tower.bias);
+  if (const int64_t outputs = first_of(config, {"max_num_tiles"}); outputs > 0) {
+    own.head.before[0].bias = true;
+    // The projection reads several layers' results side by side.
+    own.extra_parameters = (first_of(config, {"vision_output_dim"}) - own.hidden) * text;
+  }
+  own.extra_parameters += extra_of(config, tower, own.hidden, text);
+  model.notes.emplace_back("the tower of images or sound is counted, but not timed");
+  model.towers.push_back(std::move(own));
+}
+
+}  // namespace
+
+void read_towers(const Json& config, Model& model) {
+  for (const std::string_view key : {"vision_config", "audio_config"}) {
+    const Json* tower = config.find(key);
+    if (tower == nullptr || !tower->is_object()) {
+      continue;
+    }
+    const Json* type = tower->find("model_type");
+    const auto named = [](const Tower& each, std::string_view name) {
+      return !name.empty() &&
+             (" " + std::string(each.types) + " ").find(" " + std::string(name) + " ") !=
+                 std::string::npos;
+    };
+    const auto found = std::find_if(kTowers.begin(), kTowers.end(), [&](const Tower& each) {
+      return named(each, type != nullptr ? type->string : "") || named(each, model.family);
+    });
+    if (found == kTowers.end()) {
+      model.notes.push_back(std::string(key) + ": the tower is neither timed nor counted");
+    } else {
+      read_tower(*tower, *found, model);
+    }
+  }
+}
+
+}  // namespace orrery::frontend

@@ -1,0 +1,17 @@
+// mixed_step: the graph of a prompt as that of a step in which sequences of many lengths are
+// packed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "orrery/base/result.h"
+#include "orrery/graph/graph.h"
+#include "orrery/passes/context.h"
+
+namespace orrery::passes {
+
+/// Where the context has requests, keys and values are written to the caches of all sequences and
+/// read from there, and logits are those of each sequence's last token; elsewhere nothing changes.
+/// The graph's tokens are those of all requests, one sequence of them (batch 1).
+Result<graph::Graph> mixed_step(const graph::Graph& graph, const Context& context);
+
+}  // namespace orrery::passes

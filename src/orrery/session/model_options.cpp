@@ -1,0 +1,165 @@
+// The table of a model's options.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/session/model_options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "orrery/base/text.h"
+
+namespace orrery::session {
+
+namespace {
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+/// A whole number from 1 on.
+template <auto Member>
+Result<void> set_size(std::string_view name, ModelRequest& request, std::string_view text) {
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc{} || read.ptr != end || value < 1) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.options] --{}: got '{}', need a whole number from 1 to {}",
+                      name,
+                      text,
+                      kMost);
+  }
+  request.*Member = value;
+  return {};
+}
+
+Result<void> set_usable_memory(ModelRequest& request, std::string_view text) {
+  const auto value = parse_double(text);
+  if (!value || !std::isfinite(*value)) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.options] --usable-memory: got '{}', need a number",
+                      text);
+  }
+  request.usable_memory = *value;
+  return {};
+}
+
+/// A number of at least `least`, and finite.
+Result<double> read_number(std::string_view name, std::string_view text, double least) {
+  const auto value = parse_double(text);
+  if (!value || !std::isfinite(*value) || *value < least) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.options] --{}: got '{}', need a number from {} on",
+                      name,
+                      text,
+                      least);
+  }
+  return *value;
+}
+
+Result<void> set_host_launch(ModelRequest& request, std::string_view text) {
+  constexpr double kLeastUs = 1e-3;  // a nanosecond: no launch is shorter
+  constexpr double kMostUs = 1e6;
+  ORR_TRY(const double us, read_number("host-launch-us", text, kLeastUs));
+  if (us > kMostUs) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.options] --host-launch-us: got '{}', need at most {}",
+                      text,
+                      kMostUs);
+  }
+  request.host_launch_us = us;
+  return {};
+}
+
+constexpr std::array kOptions = {
+    ModelOption{"phase",
+                "P",
+                "prefill, decode or mixed [decode]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.phase = text;
+                  return {};
+                }},
+    ModelOption{"batch",
+                "B",
+                "sequences [1]",
+                [](ModelRequest& request, std::string_view text) {
+                  return set_size<&ModelRequest::batch>("batch", request, text);
+                }},
+    ModelOption{"seq",
+                "S",
+                "prefill: tokens of each prompt [512]",
+                [](ModelRequest& request, std::string_view text) {
+                  return set_size<&ModelRequest::seq>("seq", request, text);
+                }},
+    ModelOption{"context",
+                "C",
+                "decode: tokens attended to [1024]",
+                [](ModelRequest& request, std::string_view text) {
+                  return set_size<&ModelRequest::context>("context", request, text);
+                }},
+    ModelOption{"runtime",
+                "R",
+                "graph, eager, inductor or fused [graph]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.runtime = text;
+                  return {};
+                }},
+    ModelOption{"requests",
+                "R",
+                "mixed: COUNTxTOKENS@CACHED,... or a CSV file with columns chunk, context",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.requests = text;
+                  return {};
+                },
+                false},
+    ModelOption{"tp",
+                "T",
+                "GPUs that share every layer [1]",
+                [](ModelRequest& request, std::string_view text) {
+                  return set_size<&ModelRequest::tp>("tp", request, text);
+                }},
+    ModelOption{
+        "host-launch-us", "T", "eager: host time of an operator [the machine's]", set_host_launch},
+    ModelOption{
+        "usable-memory", "F", "share of the memory a program may use [0.9]", set_usable_memory},
+    ModelOption{"reserve",
+                "GIB",
+                "memory of driver, framework and collectives [1]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY(request.reserve_gib, read_number("reserve", text, 0));
+                  return {};
+                }},
+};
+
+}  // namespace
+
+std::span<const ModelOption> model_options() {
+  return kOptions;
+}
+
+Result<ModelRequest> model_request(std::string_view model,
+                                   std::string_view machine,
+                                   std::span<const Given> given) {
+  ModelRequest request{.model = std::string(model), .machine = std::string(machine)};
+  for (const auto& [name, text] : given) {
+    const auto option =
+        std::find_if(kOptions.begin(), kOptions.end(), [&name](const ModelOption& each) {
+          return each.name == name;
+        });
+    if (option == kOptions.end()) {
+      std::vector<std::string> names;
+      for (const ModelOption& each : kOptions) {
+        names.emplace_back(each.name);
+      }
+      return make_error(ErrorCode::InvalidInput,
+                        "[session.options] option: got '{}', need one of {}{}",
+                        name,
+                        join(names, ", "),
+                        did_you_mean(name, names));
+    }
+    ORR_TRY_VOID(option->set(request, text));
+  }
+  return request;
+}
+
+}  // namespace orrery::session

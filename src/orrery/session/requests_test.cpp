@@ -1,0 +1,35 @@
+// Requests: the short form.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/session/requests.h"
+
+#include <gtest/gtest.h>
+
+namespace orrery::session {
+namespace {
+
+TEST(Requests, CountTokensAndCache) {
+  const auto requests = parse_requests("1x2048@8192,3x1@512,7");
+  ASSERT_TRUE(requests.ok()) << requests.error().to_string();
+  ASSERT_EQ(requests->size(), 5U);
+  EXPECT_EQ((*requests)[0], (passes::Request{.tokens = 2048, .cached = 8192}));
+  EXPECT_EQ((*requests)[3], (passes::Request{.tokens = 1, .cached = 512}));
+  EXPECT_EQ((*requests)[4], (passes::Request{.tokens = 7, .cached = 0}));
+}
+
+TEST(Requests, RefusesWhatIsNoRequest) {
+  for (const char* text : {"",
+                           "x",
+                           "1x",
+                           "0x1",
+                           "1x0@5",
+                           "2x1@-1",
+                           "1x1@",
+                           "99999x1",
+                           "1,,1",
+                           "1x99999999999999999999"}) {
+    EXPECT_FALSE(parse_requests(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::session
