@@ -7,11 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iterator>
-#include <limits>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 namespace orrery::machine {

@@ -1,6 +1,5 @@
 // Fusion: which operators become one kernel, and what it moves.
 // SPDX-License-Identifier: Apache-2.0
-#include "orrery/passes/fuse.h"
 
 #include <gtest/gtest.h>
 

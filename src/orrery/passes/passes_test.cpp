@@ -12,8 +12,6 @@
 #include "orrery/graph/print.h"
 #include "orrery/passes/decompose.h"
 #include "orrery/passes/expert_rows.h"
-#include "orrery/passes/full_window.h"
-#include "orrery/passes/lower_framework.h"
 #include "orrery/passes/pipeline.h"
 #include "orrery/passes/runner.h"
 
