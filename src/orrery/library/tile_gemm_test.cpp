@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-
 #include "orrery/library/gemm_types.h"
 #include "orrery/library/library.h"
 #include "test/support/tree.h"
