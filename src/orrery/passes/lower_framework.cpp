@@ -289,6 +289,9 @@ class Lowering {
 
   Result<void> mixed(const graph::Op& op) {
     ORR_TRY(library::Call call, mixed_call(graph_, context_.sizes, op, context_.architecture));
+    if (std::holds_alternative<library::AttentionCall>(call)) {
+      note_cache(op);
+    }
     add(op, "", std::move(call));
     return {};
   }
@@ -327,10 +330,7 @@ class Lowering {
     call.causal = op.attributes.causal;
     call.dtype = dtype(op.result);
     note_scores(op.attributes, op.inputs.size() > 3);
-    if (!set_cache_type(call, dtype(op.inputs[1]), call.dtype)) {
-      note(fmt::format(
-          "attention: its {} cache is timed as {}", name(dtype(op.inputs[1])), name(call.dtype)));
-    }
+    note_cache(op);
     limit_keys(call, op.attributes);
     // Of the framework's kernels one takes larger heads (sdp_utils.cpp, check_head_dim_size).
     constexpr int64_t kMostHead = 256;
@@ -369,6 +369,18 @@ class Lowering {
       call.key_lengths.push_back(request.tokens + request.cached);
       call.seq_q = std::max(call.seq_q, call.lengths.back());
       call.seq_kv = std::max(call.seq_kv, call.key_lengths.back());
+    }
+  }
+
+  /// The framework's kernels read caches of the queries' own type.
+  void note_cache(const graph::Op& op) {
+    const DType cache = dtype(op.inputs[1]);
+    if (cache != dtype(op.inputs[0])) {
+      note(
+          fmt::format("attention: its {} cache is timed as {}; serving engines' kernels for it are "
+                      "`attention backend=vllm kv_dtype=...`",
+                      name(cache),
+                      name(dtype(op.inputs[0]))));
     }
   }
 

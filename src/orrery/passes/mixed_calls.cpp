@@ -108,7 +108,6 @@ library::Call latent_attention(const Operands& in) {
     return call;
   }
   library::AttentionCall call;
-  set_cache_type(call, in.dtype(1), in.dtype(0));
   call.batch = in.size(0, 0);
   // The kernel knows no shared heads: those of one token are written as queries of the one key.
   const bool one_token = in.size(0, 2) == 1;

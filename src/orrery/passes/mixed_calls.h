@@ -17,20 +17,6 @@ library::Quantisation quantisation_of(graph::Scheme scheme, DType weight);
 /// library knows a kernel by them.
 DType product_type(const graph::Attributes& attributes, DType weight);
 
-/// Says the type of the cache of keys and values, where it is another than that of the queries;
-/// false if the call has no place for it.
-template <class Attention>
-bool set_cache_type(Attention& call, DType cache, DType queries) {
-  if constexpr (requires { call.kv_dtype = cache; }) {
-    if (cache != queries) {
-      call.kv_dtype = cache;
-    }
-    return true;
-  } else {
-    return cache == queries;
-  }
-}
-
 /// The call of a recurrence, a convolution, latent attention, its index or a layer of experts,
 /// whose rows are those of a uniform routing (expert_rows.h). Quantised experts run the kernels
 /// that serving engines have for chips of `architecture`.

@@ -231,5 +231,23 @@ TEST(Pipeline, EveryPassSaysWhy) {
   }
 }
 
+// The framework's attention has no kernel for such a cache, so its time is another's: never
+// silently.
+TEST(Lowering, ACacheOfAnotherTypeIsSaidToBeTimedAsTheQueries) {
+  constexpr std::string_view kCache = R"(graph "cache"
+dim batch
+input q: bf16 [batch, 8, 1, 64]
+cache k: f8e4m3 [batch, 8, 128, 64]
+cache v: f8e4m3 [batch, 8, 128, 64]
+o: bf16 [batch, 8, 1, 64] = attention q k v
+output o
+)";
+  const graph::Graph graph = parsed(kCache);
+  const auto plan = run(graph, with(graph, {{"batch", 2}}), {});
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  ASSERT_EQ(plan->notes.size(), 1U);
+  EXPECT_THAT(plan->notes[0], ::testing::HasSubstr("its f8e4m3 cache is timed as bf16"));
+}
+
 }  // namespace
 }  // namespace orrery::passes
