@@ -1,0 +1,126 @@
+// The text part of a config.json and its family.
+// SPDX-License-Identifier: Apache-2.0
+#include "orrery/frontend/config_parts_internal.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "orrery/base/text.h"
+#include "orrery/frontend/families.h"
+
+namespace orrery::frontend {
+
+namespace {
+
+/// Python writes Infinity and NaN, which are no JSON; no key that matters holds one.
+std::string without_python_numbers(std::string_view json) {
+  std::string text(json);
+  bool inside = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"' && (i == 0 || text[i - 1] != '\\')) {
+      inside = !inside;
+    }
+    if (!inside && text.compare(i, 8, "Infinity") == 0) {
+      const size_t from = i > 0 && text[i - 1] == '-' ? i - 1 : i;
+      text.replace(from, i + 8 - from, std::string("null    ").append(i - from, ' '));
+    }
+  }
+  return text;
+}
+
+/// An object's nested configurations of attention and feed-forward, beside its own keys.
+Json flattened(const Json& config) {
+  Json flat = config;
+  for (const std::string_view part : {"attn_config", "ffn_config"}) {
+    const Json* nested = config.find(part);
+    for (const JsonMember& member :
+         nested == nullptr ? std::vector<JsonMember>{} : nested->members) {
+      std::string key = member.key;
+      key = key == "kv_n_heads" ? "num_key_value_heads" : key;
+      key = key == "ffn_hidden_size" ? "intermediate_size" : key;
+      if (flat.find(key) == nullptr && key != "ffn_act_fn" && key != "hidden_size") {
+        flat.members.push_back({key, member.value});
+      }
+    }
+    std::erase_if(flat.members, [part](const JsonMember& member) { return member.key == part; });
+  }
+  return flat;
+}
+
+/// Text parts whose object does not say its model_type.
+std::string text_type(std::string_view outer) {
+  static constexpr std::pair<std::string_view, std::string_view> kInner[] = {
+      {"llava", "llama"},
+      {"gemma3", "gemma3_text"},
+      {"gemma4", "gemma4_text"},
+      {"llama4", "llama4_text"},
+      {"mllama", "mllama_text_model"},
+      {"kimi_k25", "kimi_k2"},
+      {"mistral3", "mistral"},
+      {"voxtral", "llama"},
+      {"qwen3_vl", "qwen3_vl_text"},
+      {"qwen3_5", "qwen3_5_text"},
+      {"qwen3_5_moe", "qwen3_5_moe_text"},
+      {"qwen3_vl_moe", "qwen3_vl_moe_text"}};
+  for (const auto& [wrapper, inner] : kInner) {
+    if (wrapper == outer) {
+      return std::string(inner);
+    }
+  }
+  return "";
+}
+
+std::string architecture_of(const Json& config) {
+  const Json* list = config.find("architectures");
+  return list == nullptr || list->items.empty() ? "" : list->items[0].string;
+}
+
+Result<Json> family_of(std::string_view type,
+                       std::string_view architecture,
+                       std::string_view name) {
+  const Family* family = find_family(type, architecture);
+  if (family == nullptr) {
+    const std::vector<std::string> names = family_names();
+    return make_error(ErrorCode::Unsupported,
+                      "[frontend.huggingface] {}: model_type: got '{}'{}, need one of {}{}",
+                      name,
+                      type.substr(0, 80),
+                      architecture.empty() ? "" : fmt::format(" ({})", architecture.substr(0, 80)),
+                      join(names, ", "),
+                      did_you_mean(type, names));
+  }
+  return parse_json(family->json, "families");
+}
+
+}  // namespace
+
+std::string text_of(const Json& config, std::string_view key) {
+  const Json* value = config.find(key);
+  return value == nullptr ? "" : value->string;
+}
+
+Result<Parts> parts_of(std::string_view json, std::string_view name) {
+  Parts parts;
+  ORR_TRY(parts.file, parse_json(without_python_numbers(json), name));
+  if (!parts.file.is_object()) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[frontend.huggingface] {}: got {}, need an object with 'architectures'",
+                      name,
+                      parts.file.to_text());
+  }
+  const Json* nested = parts.file.find("text_config");
+  parts.inner = nested != nullptr && nested->is_object();
+  parts.config = flattened(parts.inner ? *nested : parts.file);
+  parts.type = text_of(parts.config, "model_type");
+  if (parts.inner && (parts.type.empty() || find_family(parts.type, "") == nullptr)) {
+    const std::string known = text_type(text_of(parts.file, "model_type"));
+    parts.type = known.empty() ? parts.type : known;
+  }
+  parts.architecture = architecture_of(parts.file);
+  ORR_TRY(parts.family, family_of(parts.type, parts.inner ? "" : parts.architecture, name));
+  return parts;
+}
+
+}  // namespace orrery::frontend
