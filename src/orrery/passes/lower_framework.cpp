@@ -288,12 +288,23 @@ class Lowering {
   }
 
   Result<void> mixed(const graph::Op& op) {
+    if (!context_.requests.empty() && op.kind != OpKind::Moe) {
+      return not_packed(op, name(op.kind));
+    }
     ORR_TRY(library::Call call, mixed_call(graph_, context_.sizes, op, context_.architecture));
     if (std::holds_alternative<library::AttentionCall>(call)) {
       note_cache(op);
     }
     add(op, "", std::move(call));
     return {};
+  }
+
+  Error not_packed(const graph::Op& op, std::string_view what) const {
+    return make_error(ErrorCode::Unsupported,
+                      "[passes.lower_framework] {}: got {} in a mixed step, need attention to all "
+                      "keys (only that has kernels for packed sequences here)",
+                      graph_[op.result].name,
+                      what);
   }
 
   void note(std::string text) {
@@ -331,11 +342,21 @@ class Lowering {
     call.dtype = dtype(op.result);
     note_scores(op.attributes, op.inputs.size() > 3);
     note_cache(op);
-    limit_keys(call, op.attributes);
+    if (context_.requests.empty()) {
+      limit_keys(call, op.attributes);
+    }
     // Of the framework's kernels one takes larger heads (sdp_utils.cpp, check_head_dim_size).
     constexpr int64_t kMostHead = 256;
     call.backend = call.head_dim > kMostHead ? "efficient" : "";
-    pack(call);
+    if (!context_.requests.empty()) {
+      if (call.head_dim_v != 0) {
+        return not_packed(op, "values of another size than keys");
+      }
+      if (limits_keys(op.attributes)) {
+        return not_packed(op, "a window or chunks");
+      }
+      pack(call);
+    }
     add(op, "", call);
     // The library's result has the order of the queries (ATen, cuDNN attention:
     // alloc_with_matching_layout), so transposing back to tokens usually costs nothing.
@@ -354,11 +375,18 @@ class Lowering {
     add(op, "", call);
   }
 
+  /// Whether a sequence of the mixed step is longer than a window or a chunk.
+  bool limits_keys(const graph::Attributes& attributes) const {
+    return std::any_of(
+        context_.requests.begin(), context_.requests.end(), [&](const Request& request) {
+          const int64_t keys = request.tokens + request.cached;
+          return (attributes.window > 0 && keys > attributes.window) ||
+                 (attributes.chunk > 0 && keys > attributes.chunk);
+        });
+  }
+
   /// The sequences of a mixed step: the variable-length entry of FlashAttention 2.
   void pack(library::AttentionCall& call) const {
-    if (context_.requests.empty()) {
-      return;
-    }
     call.batch = static_cast<int64_t>(context_.requests.size());
     call.backend = "flash";
     call.causal = true;

@@ -249,5 +249,30 @@ output o
   EXPECT_THAT(plan->notes[0], ::testing::HasSubstr("its f8e4m3 cache is timed as bf16"));
 }
 
+constexpr std::string_view kCausalWindow = R"(graph "window"
+dim batch
+dim seq
+input q: bf16 [batch, 8, seq, 64]
+input k: bf16 [batch, 8, seq, 64]
+input v: bf16 [batch, 8, seq, 64]
+o: bf16 [batch, 8, seq, 64] = attention q k v causal=1 window=1024
+output o
+)";
+
+TEST(Lowering, AMixedStepPacksWhatAWindowCoversAndRefusesTheRest) {
+  const graph::Graph graph = parsed(kCausalWindow);
+  Context context = with(graph, {{"batch", 1}, {"seq", 3}});
+  context.requests = {{.tokens = 2, .cached = 100}, {.tokens = 1, .cached = 1023}};
+  const auto packed = run(graph, context, {});
+  ASSERT_TRUE(packed.ok()) << packed.error().to_string();
+  const auto& call = std::get<library::AttentionCall>(packed->steps.back().call);
+  EXPECT_EQ(call.lengths, (std::vector<int64_t>{2, 1}));
+  EXPECT_EQ(call.key_lengths, (std::vector<int64_t>{102, 1024}));
+  EXPECT_EQ(call.window, 0);
+  context.requests[1].cached = 1024;
+  EXPECT_THAT(run(graph, context, {}).error().message,
+              ::testing::HasSubstr("got a window or chunks in a mixed step"));
+}
+
 }  // namespace
 }  // namespace orrery::passes
