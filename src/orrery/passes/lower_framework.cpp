@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "orrery/passes/attention_calls.h"
 #include "orrery/passes/mixed_calls.h"
 #include "orrery/passes/strides.h"
 #include "orrery/plan/memory.h"
@@ -289,27 +290,25 @@ class Lowering {
 
   Result<void> mixed(const graph::Op& op) {
     if (!context_.requests.empty() && op.kind != OpKind::Moe) {
-      return not_packed(op, name(op.kind));
+      return not_packed(graph_, op, name(op.kind));
     }
     ORR_TRY(library::Call call, mixed_call(graph_, context_.sizes, op, context_.architecture));
     if (std::holds_alternative<library::AttentionCall>(call)) {
-      note_cache(op);
+      note_all(attention_notes(graph_, op));
     }
     add(op, "", std::move(call));
     return {};
   }
 
-  Error not_packed(const graph::Op& op, std::string_view what) const {
-    return make_error(ErrorCode::Unsupported,
-                      "[passes.lower_framework] {}: got {} in a mixed step, need attention to all "
-                      "keys (only that has kernels for packed sequences here)",
-                      graph_[op.result].name,
-                      what);
-  }
-
   void note(std::string text) {
     if (std::find(plan_.notes.begin(), plan_.notes.end(), text) == plan_.notes.end()) {
       plan_.notes.push_back(std::move(text));
+    }
+  }
+
+  void note_all(std::vector<std::string> texts) {
+    for (std::string& text : texts) {
+      note(std::move(text));
     }
   }
 
@@ -328,40 +327,13 @@ class Lowering {
 
   Result<void> attention(const graph::Op& op) {
     const Strided& q = layout(op.inputs[0]);
-    const Strided& k = layout(op.inputs[1]);
-    library::AttentionCall call;
-    call.batch = q.sizes[0];
-    call.heads = q.sizes[1];
-    call.kv_heads = k.sizes[1];
-    call.seq_q = q.sizes[2];
-    call.seq_kv = k.sizes[2];
-    call.head_dim = q.sizes[3];
-    const int64_t value_dim = layout(op.inputs[2]).sizes[3];
-    call.head_dim_v = value_dim == call.head_dim ? 0 : value_dim;
-    call.causal = op.attributes.causal;
-    call.dtype = dtype(op.result);
-    note_scores(op.attributes, op.inputs.size() > 3);
-    note_cache(op);
-    if (context_.requests.empty()) {
-      limit_keys(call, op.attributes);
-    }
-    // Of the framework's kernels one takes larger heads (sdp_utils.cpp, check_head_dim_size).
-    constexpr int64_t kMostHead = 256;
-    call.backend = call.head_dim > kMostHead ? "efficient" : "";
-    if (!context_.requests.empty()) {
-      if (call.head_dim_v != 0) {
-        return not_packed(op, "values of another size than keys");
-      }
-      if (limits_keys(op.attributes)) {
-        return not_packed(op, "a window or chunks");
-      }
-      pack(call);
-    }
-    add(op, "", call);
+    note_all(attention_notes(graph_, op));
+    ORR_TRY(library::AttentionCall call, attention_call(graph_, op, context_));
+    add(op, "", std::move(call));
     // The library's result has the order of the queries (ATen, cuDNN attention:
     // alloc_with_matching_layout), so transposing back to tokens usually costs nothing.
     Strided like = q;
-    like.sizes[3] = value_dim;
+    like.sizes[3] = layout(op.inputs[2]).sizes[3];
     result_layout(op) = in_order_of(like);
     return {};
   }
@@ -373,84 +345,6 @@ class Lowering {
     call.bytes = static_cast<int64_t>(context_.sizes.bytes(type).value());
     call.gpus = op.attributes.size;
     add(op, "", call);
-  }
-
-  /// Whether a sequence of the mixed step is longer than a window or a chunk.
-  bool limits_keys(const graph::Attributes& attributes) const {
-    return std::any_of(
-        context_.requests.begin(), context_.requests.end(), [&](const Request& request) {
-          const int64_t keys = request.tokens + request.cached;
-          return (attributes.window > 0 && keys > attributes.window) ||
-                 (attributes.chunk > 0 && keys > attributes.chunk);
-        });
-  }
-
-  /// The sequences of a mixed step: the variable-length entry of FlashAttention 2.
-  void pack(library::AttentionCall& call) const {
-    call.batch = static_cast<int64_t>(context_.requests.size());
-    call.backend = "flash";
-    call.causal = true;
-    call.seq_q = 0;
-    call.seq_kv = 0;
-    for (const Request& request : context_.requests) {
-      call.lengths.push_back(request.tokens);
-      call.key_lengths.push_back(request.tokens + request.cached);
-      call.seq_q = std::max(call.seq_q, call.lengths.back());
-      call.seq_kv = std::max(call.seq_kv, call.key_lengths.back());
-    }
-  }
-
-  /// The framework's kernels read caches of the queries' own type.
-  void note_cache(const graph::Op& op) {
-    const DType cache = dtype(op.inputs[1]);
-    if (cache != dtype(op.inputs[0])) {
-      note(
-          fmt::format("attention: its {} cache is timed as {}; serving engines' kernels for it are "
-                      "`attention backend=vllm kv_dtype=...`",
-                      name(cache),
-                      name(dtype(op.inputs[0]))));
-    }
-  }
-
-  /// What changes the scores without a term in the call.
-  void note_scores(const graph::Attributes& attributes, bool sinks) {
-    if (attributes.soft_cap > 0) {
-      note("attention: the soft cap of its scores is not timed");
-    }
-    if (attributes.biased) {
-      note("attention: the bias of its scores is not timed");
-    }
-    if (sinks) {
-      note("attention: its sinks are not timed");
-    }
-  }
-
-  /// Windows and chunks. A single query reads the newest keys of its window, or of its chunk: as
-  /// many as a shorter context has. Queries of one chunk are a sequence of their own.
-  static void limit_keys(library::AttentionCall& call, const graph::Attributes& attributes) {
-    if (call.seq_q == 1) {
-      if (attributes.window > 0) {
-        call.seq_kv = std::min(call.seq_kv, attributes.window);
-      }
-      if (attributes.chunk > 0) {
-        call.seq_kv = (call.seq_kv - 1) % attributes.chunk + 1;
-      }
-      return;
-    }
-    if (attributes.window > 0) {
-      call.window = std::max<int64_t>(attributes.window - 1, 1);
-    }
-    if (attributes.chunk > 0 && call.seq_kv > attributes.chunk) {
-      const int64_t rest = call.seq_kv % attributes.chunk;
-      for (int64_t i = 0; i < call.batch; ++i) {
-        call.lengths.insert(call.lengths.end(),
-                            static_cast<size_t>(call.seq_kv / attributes.chunk),
-                            attributes.chunk);
-        if (rest > 0) {
-          call.lengths.push_back(rest);
-        }
-      }
-    }
   }
 
   void pointwise(const graph::Op& op) {
