@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <random>
-#include <sstream>
 #include <string>
 
 #include "orrery/cost/clock.h"
@@ -21,17 +19,8 @@
 namespace orrery::cost {
 namespace {
 
-std::string read(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 machine::Machine h200() {
-  auto machine = machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
-  EXPECT_TRUE(machine.ok()) << machine.error().to_string();
-  return *std::move(machine);
+  return test::machine("h200-sxm");
 }
 
 // A kernel of `units` equal units that wait 1000 clocks each and do nothing else.

@@ -4,23 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
-#include "orrery/cost/estimate.h"
 #include "orrery/cost/memory.h"
+#include "test/support/tree.h"
 
 namespace orrery::cost {
 namespace {
 
 machine::Chip h200() {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/machines/h200-sxm.toml");
-  std::stringstream text;
-  text << file.rdbuf();
-  auto machine = machine::parse_machine(text.str(), "h200-sxm.toml");
-  EXPECT_TRUE(machine.ok()) << machine.error().to_string();
-  return std::move(machine)->chip;
+  return test::machine("h200-sxm").chip;
 }
 
 constexpr double kHertz = 1e9;  // a clock is a nanosecond

@@ -1,36 +1,24 @@
 // Fused layers of experts: tiles, weights of experts with rows, what an engine knows.
 // SPDX-License-Identifier: Apache-2.0
-#include "orrery/library/moe_kernels.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "orrery/library/library.h"
 #include "orrery/library/moe_types.h"
+#include "test/support/tree.h"
 
 namespace orrery::library {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string read(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 const machine::Chip& h200() {
-  static const machine::Machine machine =
-      *machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
-  return machine.chip;
+  static const machine::Machine kMachine = test::machine("h200-sxm");
+  return kMachine.chip;
 }
 
 Result<Candidates> candidates(const std::string& file, const MoeCall& call) {
-  return Library::parse(read("libraries/" + file), file)->candidates(call, h200());
+  return Library::parse(test::read("libraries/" + file), file)->candidates(call, h200());
 }
 
 MoeCall eight_tokens(std::string backend, std::string_view types) {

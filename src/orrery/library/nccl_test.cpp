@@ -3,34 +3,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "orrery/library/library.h"
 #include "orrery/machine/machine.h"
+#include "test/support/tree.h"
 
 namespace orrery::library {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string read(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 const machine::Chip& h200() {
-  static const machine::Machine machine =
-      *machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
-  return machine.chip;
+  static const machine::Machine kMachine = test::machine("h200-sxm");
+  return kMachine.chip;
 }
 
 Result<Candidates> candidates(const CollectiveCall& call) {
-  static const Library library = *Library::parse(read("libraries/nccl-2.toml"), "nccl-2.toml");
-  return library.candidates(call, h200());
+  static const Library kLibrary =
+      *Library::parse(test::read("libraries/nccl-2.toml"), "nccl-2.toml");
+  return kLibrary.candidates(call, h200());
 }
 
 kernel::Profile profile(const CollectiveCall& call) {

@@ -1,36 +1,26 @@
 // All-reduces of serving engines: which way for which size.
 // SPDX-License-Identifier: Apache-2.0
-#include "orrery/library/peer_all_reduce.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
-#include <fstream>
-#include <sstream>
 
 #include "orrery/library/library.h"
+#include "test/support/tree.h"
 
 namespace orrery::library {
 namespace {
 
 using ::testing::HasSubstr;
 
-std::string read(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 std::string kernel(const std::string& backend, int64_t bytes, int64_t gpus) {
-  static const std::array parts = {*Library::parse(read("libraries/peer-all-reduce.toml"), "peer"),
-                                   *Library::parse(read("libraries/nccl-2.toml"), "nccl")};
-  static const machine::Machine machine =
-      *machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
+  static const std::array kParts = {
+      *Library::parse(test::read("libraries/peer-all-reduce.toml"), "peer"),
+      *Library::parse(test::read("libraries/nccl-2.toml"), "nccl")};
+  static const machine::Machine kMachine = test::machine("h200-sxm");
   CollectiveCall call{.op = "all_reduce", .bytes = bytes, .gpus = gpus};
   call.backend = backend;
-  const auto all = Library::join(parts).candidates(call, machine.chip);
+  const auto all = Library::join(kParts).candidates(call, kMachine.chip);
   EXPECT_TRUE(all.ok()) << all.error().to_string();
   return all->front().front().kernel;
 }

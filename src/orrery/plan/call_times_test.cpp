@@ -1,22 +1,14 @@
 // The memo of calls: asks the estimator once, tells calls and conditions apart.
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/plan/call_times.h"
+#include "test/support/tree.h"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 
 namespace orrery::plan {
 namespace {
-
-std::string read(const std::string& name) {
-  std::ifstream file(std::string(ORRERY_SOURCE_DIR) + "/" + name);
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 /// Every kernel takes as many microseconds as it was asked for.
 class Counting final : public Estimator {
@@ -34,8 +26,7 @@ class Counting final : public Estimator {
   mutable int asked = 0;
 
  private:
-  machine::Machine machine_ =
-      *machine::parse_machine(read("machines/h200-sxm.toml"), "h200-sxm.toml");
+  machine::Machine machine_ = test::machine("h200-sxm");
 };
 
 library::Call all_reduce(int64_t bytes) {
@@ -43,7 +34,7 @@ library::Call all_reduce(int64_t bytes) {
 }
 
 TEST(CallTimes, AsksOnceAndRemembers) {
-  const auto library = *library::Library::parse(read("libraries/nccl-2.toml"), "nccl-2.toml");
+  const auto library = *library::Library::parse(test::read("libraries/nccl-2.toml"), "nccl-2.toml");
   const Counting estimator;
   CallTimes times(library, estimator);
   const auto& first = times.time(all_reduce(1024), {});
@@ -60,7 +51,7 @@ TEST(CallTimes, AsksOnceAndRemembers) {
 }
 
 TEST(CallTimes, RemembersErrorsToo) {
-  const auto library = *library::Library::parse(read("libraries/nccl-2.toml"), "nccl-2.toml");
+  const auto library = *library::Library::parse(test::read("libraries/nccl-2.toml"), "nccl-2.toml");
   const Counting estimator;
   CallTimes times(library, estimator);
   const library::Call gemm = library::GemmCall{.m = 1, .n = 1, .k = 1};
