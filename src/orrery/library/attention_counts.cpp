@@ -64,6 +64,10 @@ std::vector<TileGroup> tile_groups(const Tiling& tiling, int64_t most) {
   return result;
 }
 
+double key_element(const AttentionCall& call) {
+  return call.kv_dtype ? element_size(*call.kv_dtype).value() : kAttentionElement;
+}
+
 double query_bytes(const AttentionCall& call) {
   return product(call.batch, call.heads, call.seq_q, call.head_dim, kAttentionElement);
 }
@@ -78,7 +82,7 @@ double cache_bytes(const AttentionCall& call) {
                  call.kv_heads,
                  std::min(call.seq_kv, reach),
                  call.head_dim + value_dim(call),
-                 kAttentionElement);
+                 key_element(call));
 }
 
 kernel::Traffic attention_traffic(const AttentionCall& call) {
@@ -117,6 +121,26 @@ Result<void> check_attention(const AttentionCall& call, const machine::Chip& chi
                       call.kv_heads);
   }
   return {};
+}
+
+kernel::Traffic packed_traffic(const AttentionCall& call, const machine::Chip& chip) {
+  double queries = 0;
+  double keys = 0;
+  for (size_t i = 0; i < call.lengths.size(); ++i) {
+    queries += static_cast<double>(call.lengths[i]);
+    keys += static_cast<double>(call.key_lengths[i]);
+  }
+  const auto width = static_cast<double>(call.head_dim + value_dim(call));
+  const double a_head = keys * width * key_element(call);
+  const double cache = a_head * static_cast<double>(call.kv_heads);
+  const double query = queries * product(call.heads, call.head_dim, kAttentionElement);
+  const double written = queries * product(call.heads, value_dim(call), kAttentionElement);
+  const double group = call.seq_q == 1 ? 1 : static_cast<double>(call.heads / call.kv_heads);
+  kernel::Traffic traffic = streamed(query + cache, written);
+  traffic.recent_read = Bytes(query + cache * std::min(1.0, queries / std::max(1.0, keys)));
+  const double again = (group - 1) * (1 - machine::resident_share(a_head, chip.l2));
+  traffic.dram_read = Bytes(query + cache * (1 + again));
+  return traffic;
 }
 
 }  // namespace orrery::library

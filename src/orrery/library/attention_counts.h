@@ -58,6 +58,9 @@ std::vector<TileGroup> tile_groups(const Tiling& tiling, int64_t most);
 
 constexpr double kAttentionElement = 2;  // bytes: bf16 and f16 alone are served
 
+/// Bytes of a number of a key or a value.
+double key_element(const AttentionCall& call);
+
 double query_bytes(const AttentionCall& call);
 double output_bytes(const AttentionCall& call);
 double cache_bytes(const AttentionCall& call);  // keys and values that some query sees
@@ -65,6 +68,11 @@ double cache_bytes(const AttentionCall& call);  // keys and values that some que
 /// Q, K, V once, O once. Of the keys, those of the new queries were just computed; the rest is a
 /// cache.
 kernel::Traffic attention_traffic(const AttentionCall& call);
+
+/// The same of packed sequences with keys of their own. Heads go slowest, so the query heads of a
+/// group meet their keys again after those of all other sequences; what L2 no longer holds then
+/// comes from DRAM again.
+kernel::Traffic packed_traffic(const AttentionCall& call, const machine::Chip& chip);
 
 /// What every backend needs: a 16-bit type with a matrix rate, whole groups of query heads.
 Result<void> check_attention(const AttentionCall& call, const machine::Chip& chip);

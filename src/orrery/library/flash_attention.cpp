@@ -279,28 +279,6 @@ ProfilePhase ends_at_once() {
   return phase;
 }
 
-// Heads go slowest, so the query heads of a group meet their keys again after those of all other
-// sequences; what L2 no longer holds then comes from DRAM again.
-kernel::Traffic packed_traffic(const AttentionCall& call, const machine::Chip& chip) {
-  double queries = 0;
-  double keys = 0;
-  for (size_t i = 0; i < call.lengths.size(); ++i) {
-    queries += static_cast<double>(call.lengths[i]);
-    keys += static_cast<double>(call.key_lengths[i]);
-  }
-  const auto width = static_cast<double>(call.head_dim + value_dim(call));
-  const double a_head = keys * width * kAttentionElement;
-  const double cache = a_head * static_cast<double>(call.kv_heads);
-  const double query = queries * product(call.heads, call.head_dim, kAttentionElement);
-  const double written = queries * product(call.heads, value_dim(call), kAttentionElement);
-  const double group = call.seq_q == 1 ? 1 : static_cast<double>(call.heads / call.kv_heads);
-  kernel::Traffic traffic = streamed(query + cache, written);
-  traffic.recent_read = Bytes(query + cache * std::min(1.0, queries / std::max(1.0, keys)));
-  const double again = (group - 1) * (1 - machine::resident_share(a_head, chip.l2));
-  traffic.dram_read = Bytes(query + cache * (1 + again));
-  return traffic;
-}
-
 void set_tiles(Profile& profile,
                const AttentionCall& call,
                const Launch& launch,

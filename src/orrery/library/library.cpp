@@ -10,7 +10,9 @@
 
 #include "orrery/base/text.h"
 #include "orrery/library/framework_attention.h"
+#include "orrery/library/gemm_types.h"
 #include "orrery/library/moe.h"
+#include "orrery/library/moe_types.h"
 
 namespace orrery::library {
 namespace {
@@ -133,6 +135,22 @@ Result<Candidates> Library::candidates(const Call& call, const machine::Chip& ch
                       attention->backend,
                       files_.empty() ? "none" : id(),
                       orrery::join(framework_backends(), ", "));
+  }
+  if (const auto* gemm = std::get_if<GemmCall>(&call); gemm != nullptr && !gemm->backend.empty()) {
+    return make_error(ErrorCode::Unsupported,
+                      "[library.gemm] backend: got '{}' for {} with libraries {}, need one with a "
+                      "rule for it",
+                      gemm->backend,
+                      types_name(*gemm),
+                      files_.empty() ? "none" : id());
+  }
+  if (const auto* moe = std::get_if<MoeCall>(&call)) {
+    return make_error(ErrorCode::Unsupported,
+                      "[library.moe] backend: got '{}' for {} with libraries {}, need one with a "
+                      "rule for it",
+                      moe->backend,
+                      types_name(*moe),
+                      files_.empty() ? "none" : id());
   }
   return make_error(ErrorCode::Unsupported,
                     "[library.candidates] {}: got libraries {}, need one with a rule for it",

@@ -423,5 +423,17 @@ TEST(Library, EverySizeGivesSoundCounts) {
   }
 }
 
+TEST(Library, RefusesKernelsOfABackendThatItDoesNotKnow) {
+  const GemmCall call{.m = 64, .n = 4096, .k = 4096, .backend = "foo"};
+  EXPECT_EQ(cuda().candidates(call, h200()).error().code, ErrorCode::Unsupported);
+  EXPECT_NE(cuda().candidates(call, h200()).error().message.find("backend: got 'foo' for bf16"),
+            std::string::npos);
+  const machine::Machine amd = test::machine("mi300x");
+  EXPECT_FALSE(test::libraries(amd).candidates(call, amd.chip).ok());
+  const MoeCall experts{.tokens = 8, .hidden = 64, .inter = 64, .rows = {8, 0}, .backend = "foo"};
+  EXPECT_NE(cuda().candidates(experts, h200()).error().message.find("backend: got 'foo' for bf16"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace orrery::library

@@ -69,8 +69,8 @@ Launch launch_of(const AttentionCall& call, const machine::Chip& chip) {
 }
 
 // Keys and values of a block.
-double key_bytes(double dims) {
-  return kAttentionElement * static_cast<double>(kKeys) * dims;
+double key_bytes(const AttentionCall& call, double dims) {
+  return key_element(call) * static_cast<double>(kKeys) * dims;
 }
 
 ProfilePhase block_phase(const AttentionCall& call,
@@ -86,7 +86,7 @@ ProfilePhase block_phase(const AttentionCall& call,
   phase.work.tensor_share = constants.tensor_share;
   phase.work.special = constants.exponentials * scores;
   // Keys and values come while the block before is worked on.
-  phase.chain.fixed = Cycles(key_bytes(dims) / constants.fill);
+  phase.chain.fixed = Cycles(key_bytes(call, dims) / constants.fill);
   return phase;
 }
 
@@ -116,16 +116,19 @@ std::vector<TileGroup> groups_of(const AttentionCall& call, const Launch& launch
     return tile_groups(tiling, kGroups);
   }
   std::vector<TileGroup> all;
-  for (const int64_t length : call.lengths) {
-    tiling.queries = length;
-    tiling.key_count = length;
+  for (size_t i = 0; i < call.lengths.size(); ++i) {
+    tiling.queries = call.lengths[i];
+    tiling.key_count = call.key_lengths.empty() ? call.lengths[i] : call.key_lengths[i];
     const auto groups = tile_groups(tiling, 2);
     all.insert(all.end(), groups.begin(), groups.end());
   }
   return all;
 }
 
-Profile forward(const AttentionCall& call, const Launch& launch, const Constants& constants) {
+Profile forward(const AttentionCall& call,
+                const Launch& launch,
+                const Constants& constants,
+                const machine::Chip& chip) {
   const double copies = call.lengths.empty() ? launch.heads : static_cast<double>(call.heads);
   const ProfilePhase block = block_phase(call, launch, constants);
   const double unit = launch.decode ? constants.unit_decode : constants.unit;
@@ -140,7 +143,7 @@ Profile forward(const AttentionCall& call, const Launch& launch, const Constants
                                     block,
                                     waiting("blocks", group.mean.blocks, constants.block));
     kinds.push_back(std::move(kind));
-    read += count * group.mean.blocks * key_bytes(dims);
+    read += count * group.mean.blocks * key_bytes(call, dims);
   }
   Profile profile;
   profile.kernel = launch.decode ? "fmha_fwd_splitkv" : "fmha_fwd";
@@ -149,7 +152,7 @@ Profile forward(const AttentionCall& call, const Launch& launch, const Constants
   profile.ctas_per_sm = kResidents;
   set_units(profile, std::move(kinds));
   profile.rounds = profile.kinds.size() > 1 ? copies : 0;
-  profile.traffic = attention_traffic(call);
+  profile.traffic = call.key_lengths.empty() ? attention_traffic(call) : packed_traffic(call, chip);
   profile.traffic.l2_read = Bytes(query_bytes(call) + read);
   profile.behaviour.overlap = constants.overlap;
   profile.behaviour.pipe_overlap = 1;
@@ -202,7 +205,7 @@ class MfmaAttention final : public Family {
     const auto& attention = std::get<AttentionCall>(call);
     ORR_TRY_VOID(check_attention(attention, chip));
     const Launch launch = launch_of(attention, chip);
-    std::vector<Profile> sequence{forward(attention, launch, constants_)};
+    std::vector<Profile> sequence{forward(attention, launch, constants_, chip)};
     Profile& profile = sequence.front();
     profile.reasons.push_back(fmt::format("tiles of {} rows, blocks of {} keys, {} split{}",
                                           launch.rows,

@@ -52,5 +52,29 @@ TEST(MfmaAttention, FewQueriesAreCutIntoSplits) {
   EXPECT_EQ(kernels(call).size(), 1U);
 }
 
+// Half the bytes a number: half the cache.
+TEST(MfmaAttention, ASmallCacheIsReadInItsOwnType) {
+  AttentionCall call = attention(1, 65536, 32, 8);
+  const double wide = kernels(call).front().traffic.unique_read.value();
+  call.kv_dtype = DType::F8E4M3;
+  const double small = kernels(call).front().traffic.unique_read.value();
+  EXPECT_NEAR(small / wide, 0.5, 0.01);
+}
+
+// A single token behind 8191 reads 8192 keys, 8 heads of 128 + 128 numbers of 2 bytes.
+TEST(MfmaAttention, PackedSequencesReadTheirOwnKeys) {
+  AttentionCall call = attention(64, 8192, 8, 8);
+  call.batch = 2;
+  call.causal = true;
+  call.backend = "flash";
+  call.lengths = {64, 1};
+  call.key_lengths = {64, 8192};
+  const kernel::Profile packed = kernels(call).front();
+  EXPECT_NEAR(
+      packed.traffic.unique_read.value(), (64 + 8192) * 8 * 256 * 2.0 + 65 * 8 * 128 * 2.0, 1);
+  call.key_lengths = {64, 1};
+  EXPECT_LT(kernels(call).front().traffic.l2_read.value(), packed.traffic.l2_read.value() / 10);
+}
+
 }  // namespace
 }  // namespace orrery::library

@@ -128,7 +128,7 @@ class Mfma final : public Family {
       return among(grouped_, joined(*grouped));
     }
     const auto* gemm = std::get_if<GemmCall>(&call);
-    return gemm != nullptr && among(served_, *gemm);
+    return gemm != nullptr && gemm->backend.empty() && among(served_, *gemm);
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

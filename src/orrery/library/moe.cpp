@@ -9,8 +9,10 @@ namespace orrery::library {
 std::vector<Call> moe_calls(const MoeCall& call) {
   const auto experts = static_cast<int64_t>(call.rows.size());
   const int64_t rows = std::accumulate(call.rows.begin(), call.rows.end(), int64_t{0});
+  // What is multiplied in fewer bytes lies in bf16 between the products.
+  const DType between = element_size(call.dtype) < Bytes(2.0) ? DType::BF16 : call.dtype;
   const auto over = [&](const char* op, int64_t count, int64_t cols, bool strided = false) {
-    return Call(RowsCall{op, count, cols, call.dtype, strided});
+    return Call(RowsCall{op, count, cols, between, strided});
   };
   std::vector<Call> calls;
   calls.push_back(over("softmax", call.tokens, experts));

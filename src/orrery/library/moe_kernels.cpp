@@ -14,6 +14,7 @@
 
 #include "orrery/base/text.h"
 #include "orrery/library/counts.h"
+#include "orrery/library/gemm_types.h"
 #include "orrery/library/moe_tiles.h"
 #include "orrery/library/moe_types.h"
 
@@ -210,8 +211,13 @@ std::vector<Profile> sequence_of(const Layer& layer, const MoeTile& tile, const 
   return sequence;
 }
 
+/// Weights of 8 bits pass through the same steps as those of 4.
+std::string constants_of(const MoeCall& call) {
+  return call.quantisation == Quantisation::Int8Weights ? "w4a16" : types_name(call);
+}
+
 Result<Layer> layer_of(const MoeCall& call, const Table& table, const machine::Chip& chip) {
-  const Precision* precision = find(table.precisions, types_name(call));
+  const Precision* precision = find(table.precisions, constants_of(call));
   if (precision == nullptr) {
     std::vector<std::string> known;
     for (const Precision& each : table.precisions) {
@@ -248,22 +254,73 @@ Result<Layer> layer_of(const MoeCall& call, const Table& table, const machine::C
   return layer;
 }
 
+/// Whether Marlin multiplies it: activations of 16 bits, weights of 4 or 8.
+bool widens(const GemmCall& call) {
+  return call.quantisation == Quantisation::Int4Weights ||
+         call.quantisation == Quantisation::Int8Weights;
+}
+
+/// A dense product as a layer of one expert, whose constants are those of 4-bit weights.
+MoeCall one_expert(const GemmCall& call) {
+  return {.tokens = call.m,
+          .hidden = call.k,
+          .inter = call.n,
+          .rows = {call.m},
+          .gated = false,
+          .dtype = call.input,
+          .quantisation = Quantisation::Int4Weights,
+          .backend = call.backend};
+}
+
+/// Marlin cuts all steps of all tiles into equal stripes, one for each resident block (Frantar et
+/// al., MARLIN, arXiv 2408.11743, section 3.4), so few tiles still occupy every SM.
+void stripe(Profile& profile, const MoeTile& tile, const machine::Chip& chip) {
+  kernel::UnitKind kind = profile.kinds.front();
+  const double slots = product(tile.resident, chip.core.count);
+  const double steps = kind.count * kind.phases.front().trips;
+  const double units = std::min(slots, steps);
+  if (kind.count < slots) {
+    kind.phases.front().trips = steps / units;
+    kind.count = units;
+    set_units(profile, {std::move(kind)});
+  }
+}
+
 class Moe final : public Family {
  public:
   explicit Moe(Table table) : table_(std::move(table)) {}
 
   bool serves(const Call& call) const override {
+    if (const auto* gemm = std::get_if<GemmCall>(&call)) {
+      return !gemm->backend.empty() && table_.tiles.knows(gemm->backend) && widens(*gemm);
+    }
     const auto* moe = std::get_if<MoeCall>(&call);
     return moe != nullptr && table_.tiles.knows(moe->backend);
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {
+    if (const auto* gemm = std::get_if<GemmCall>(&call)) {
+      return dense(*gemm, chip);
+    }
     const auto& moe = std::get<MoeCall>(call);
     ORR_TRY(const Layer layer, layer_of(moe, table_, chip));
     return Candidates{sequence_of(layer, table_.tiles.of(moe), table_)};
   }
 
  private:
+  Result<Candidates> dense(const GemmCall& call, const machine::Chip& chip) const {
+    const MoeCall moe = one_expert(call);
+    ORR_TRY(Layer layer, layer_of(moe, table_, chip));
+    layer.weight = weight_bytes(call).value() / product(call.n, call.k);
+    const MoeTile tile = table_.tiles.of(moe);
+    const double input = product(call.m, call.k) * layer.input;
+    Profile profile = product_of({call.backend, call.n, call.k, input}, layer, tile);
+    profile.family = "gemm";
+    profile.reasons = {fmt::format("tiles of {} rows, all steps in stripes", tile.rows)};
+    stripe(profile, tile, chip);
+    return Candidates{{std::move(profile)}};
+  }
+
   Table table_;
 };
 

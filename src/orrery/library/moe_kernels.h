@@ -27,7 +27,8 @@ namespace orrery::library {
 // rows of experts that another GPU holds pass through the small kernels all the same. Instructions
 // reach a share of the tensor rate that depends on the architecture.
 
-/// Section "moe": one engine's kernels.
+/// Section "moe": one engine's kernels. Marlin's serve single products of 16-bit activations with
+/// 4-bit or 8-bit weights as well (GemmCall::backend "marlin").
 std::unique_ptr<Family> read_moe(machine::NumberFile& file);
 
 }  // namespace orrery::library

@@ -84,5 +84,26 @@ TEST(Moe, NamesOfTypesReadBack) {
   EXPECT_EQ(weight_bytes(*with_types(MoeCall{}, "w4a16_mxfp4")), 0.53125);
 }
 
+// 16 tokens, 64 tiles of 128 columns with 64 steps each: 4096 steps, dealt to all resident blocks.
+TEST(Marlin, MultipliesDensePartsInStripesOnAllProcessors) {
+  GemmCall call{.m = 16, .n = 8192, .k = 4096, .backend = "marlin"};
+  call.quantisation = Quantisation::Int4Weights;
+  const auto library = Library::parse(test::read("libraries/moe-marlin.toml"), "moe-marlin.toml");
+  const auto four = library->candidates(call, h200());
+  ASSERT_TRUE(four.ok()) << four.error().to_string();
+  const kernel::Profile& profile = four->front().front();
+  EXPECT_EQ(profile.family, "gemm");
+  EXPECT_GE(profile.units, static_cast<double>(h200().core.count));
+  // half a byte a weight and 4 bytes of scale and zero per 128, beside 16 rows of A
+  EXPECT_NEAR(
+      profile.traffic.unique_read.value(), 8192.0 * 4096 * (0.5 + 4.0 / 128) + 16 * 4096 * 2.0, 1);
+  call.quantisation = Quantisation::Int8Weights;
+  const auto eight = library->candidates(call, h200());
+  ASSERT_TRUE(eight.ok()) << eight.error().to_string();
+  EXPECT_NEAR(eight->front().front().traffic.unique_read.value(),
+              8192.0 * 4096 + 16 * 4096 * 2.0,
+              8192.0 * 4);
+}
+
 }  // namespace
 }  // namespace orrery::library

@@ -294,7 +294,7 @@ class Nvjet final : public Family {
 
   bool serves(const Call& call) const override {
     const auto* gemm = std::get_if<GemmCall>(&call);
-    return gemm != nullptr && gemm->quantise == QuantiseA::None;
+    return gemm != nullptr && gemm->quantise == QuantiseA::None && gemm->backend.empty();
   }
 
   Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const override {

@@ -67,7 +67,8 @@ std::vector<Operator> gemm_operators() {
             {"dtype", "bf16", kTypes},
             {"backend",
              "default",
-             "whose kernels: cutlass, deepgemm, triton ...; default: cuBLAS, hipBLASLt"},
+             "whose kernels: vllm, sglang, trtllm, deepgemm, triton, marlin; default: cuBLAS, "
+             "hipBLASLt"},
             {"quantise", "none", "how bf16 rows of A are quantised before: a kernel of its own"}},
            gemm_call}};
 }
