@@ -134,10 +134,10 @@ class Checker {
     if (!wrong.empty()) {
       return;
     }
-    if (experts.topk > experts.count) {
+    if (experts.topk > experts.count * experts.ranks) {
       wrong.push_back(fmt::format("experts per token: got {} of {} experts, need at most as many",
                                   experts.topk,
-                                  experts.count));
+                                  experts.count * experts.ranks));
     }
     int64_t elements = 0;
     if (__builtin_mul_overflow(experts.count, 2 * experts.width, &elements) ||

@@ -168,7 +168,9 @@ struct Dense {
 };
 
 struct Experts {
-  int64_t count = 0;
+  int64_t count = 0;    // on one GPU
+  int64_t ranks = 1;    // GPUs that hold so many each
+  int64_t sources = 1;  // groups of GPUs with tokens of their own (parallel.h)
   int64_t topk = 0;
   int64_t width = 0;
   bool gated = true;
@@ -234,6 +236,7 @@ struct Projection {
   bool norm_before = false;
   bool norm_after = false;
   int64_t merged = 1;  // neighbouring rows become one before it
+  int64_t pooled = 1;  // neighbouring rows are averaged before it
   bool operator==(const Projection&) const = default;
 };
 

@@ -20,6 +20,8 @@ std::string_view name(Phase phase) {
       return "prefill";
     case Phase::Decode:
       return "decode";
+    case Phase::Mixed:
+      return "mixed";
     case Phase::Train:
       return "train";
   }
@@ -27,13 +29,13 @@ std::string_view name(Phase phase) {
 }
 
 Result<Phase> parse_phase(std::string_view text) {
-  for (const Phase phase : {Phase::Prefill, Phase::Decode, Phase::Train}) {
+  for (const Phase phase : {Phase::Prefill, Phase::Decode, Phase::Mixed, Phase::Train}) {
     if (text == name(phase)) {
       return phase;
     }
   }
   return make_error(ErrorCode::InvalidInput,
-                    "[frontend.model] phase: got '{}', need prefill, decode or train",
+                    "[frontend.model] phase: got '{}', need prefill, decode, mixed or train",
                     text);
 }
 
@@ -75,7 +77,7 @@ std::optional<int64_t> shared_choice(const Stack& stack) {
 }  // namespace
 
 Writer::Writer(const Model& model, Phase phase)
-    : m_(&model), decode_(phase == Phase::Decode), b_(model.name) {}
+    : m_(&model), decode_(phase == Phase::Decode), mixed_(phase == Phase::Mixed), b_(model.name) {}
 
 std::string Writer::named(std::string_view name) const {
   return prefix_ + std::string(name);
@@ -350,6 +352,14 @@ ValueId Writer::projected(std::string_view name, ValueId x, const Projection& pr
                 x,
                 {batch_, Dim(kept / projection.merged), Dim(width(x) * projection.merged)});
   }
+  if (projection.pooled > 1) {  // timed as reading one row of each group
+    const int64_t columns = width(x);
+    const Dim groups(b_.type(x).shape[1].fixed / projection.pooled);
+    x = part(base + "_pooled",
+             reshape(base + "_groups", x, {batch_, groups, Dim(projection.pooled * columns)}),
+             0,
+             columns);
+  }
   x = linear(name, x, {projection.width, projection.bias});
   if (projection.activation) {
     x = op(
@@ -447,6 +457,14 @@ Result<graph::Graph> model_graph(const Model& model, Phase phase) {
                       "no tokens; need prefill",
                       model.name,
                       model.family);
+  }
+  if (phase == Phase::Mixed && (!model.decodes || !model.encoder.empty())) {
+    return make_error(ErrorCode::Unsupported,
+                      "[frontend.model] phase: got mixed, but {} ({}) has an encoder, which no "
+                      "engine packs; need prefill{}",
+                      model.name,
+                      model.family,
+                      model.decodes ? " or decode" : "");
   }
   ORR_TRY_VOID(check(model));
   return Writer(model, phase).run();

@@ -31,8 +31,8 @@ double elements(const Graph& graph, const Sizes& sizes, graph::ValueId id) {
 
 /// Share of an expert weight that one token meets.
 double met_share(const Graph& graph, const graph::Op& op) {
-  const graph::Shape& weight = graph[op.inputs[2]].type.shape;
-  return static_cast<double>(op.attributes.size) / static_cast<double>(weight[0].fixed);
+  const graph::Dim experts = graph[op.inputs[1]].type.shape.back();
+  return static_cast<double>(op.attributes.size) / static_cast<double>(experts.fixed);
 }
 
 /// Multiply-adds of one operator, as two operations each.

@@ -121,6 +121,7 @@ class Writer {
 
   const Model* m_;  // the decoder, or its encoder while that is written
   bool decode_;
+  bool mixed_;
   graph::Builder b_;
   Dim batch_;
   Dim seq_;      // tokens that are new

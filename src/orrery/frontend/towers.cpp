@@ -118,7 +118,23 @@ int64_t extra_of(const Json& config, const Tower& tower, int64_t hidden, int64_t
   return extra + kAspects * tiles * (patches * patches + 3) * hidden;
 }
 
-void read_tower(const Json& config, const Tower& tower, Model& model) {
+/// Patches whose mean is one token of the text: of a square of theirs (Gemma 4), or so that an
+/// image has as many tokens as the whole model's file says (Gemma 3).
+void read_pooling(const Json& root, const Json& config, Model& tower) {
+  const int64_t side = first_of(config, {"pooling_kernel_size"});
+  const int64_t tokens = first_of(root, {"mm_tokens_per_image", "vision_soft_tokens_per_image"});
+  if (tower.head.before.empty() || tokens == 0) {
+    return;
+  }
+  if (side > 0) {
+    tower.head.before[0].pooled = side * side;
+    tower.input.patches = tokens * side * side;
+  } else {
+    tower.head.before[0].pooled = std::max<int64_t>(1, tower.input.patches / tokens);
+  }
+}
+
+void read_tower(const Json& root, const Json& config, const Tower& tower, Model& model) {
   Model own;
   own.name = model.name + " tower";
   own.family = tower.types;
@@ -156,13 +172,13 @@ void read_tower(const Json& config, const Tower& tower, Model& model) {
   own.head.logits = false;
   own.head.wanted = Wanted::All;
   own.head.before = projections(tower.end, own.hidden, text, tower.bias);
+  read_pooling(root, config, own);
   if (const int64_t outputs = first_of(config, {"max_num_tiles"}); outputs > 0) {
     own.head.before[0].bias = true;
     // The projection reads several layers' results side by side.
     own.extra_parameters = (first_of(config, {"vision_output_dim"}) - own.hidden) * text;
   }
   own.extra_parameters += extra_of(config, tower, own.hidden, text);
-  model.notes.emplace_back("the tower of images or sound is counted, but not timed");
   model.towers.push_back(std::move(own));
 }
 
@@ -186,7 +202,7 @@ void read_towers(const Json& config, Model& model) {
     if (found == kTowers.end()) {
       model.notes.push_back(std::string(key) + ": the tower is neither timed nor counted");
     } else {
-      read_tower(*tower, *found, model);
+      read_tower(config, *tower, *found, model);
     }
   }
 }

@@ -55,7 +55,9 @@ ValueId Writer::experts(const Layer& layer, const Experts& experts, ValueId x) {
   const Precision& stored = precision(layer, Part::Experts);
   const int64_t outside = width(x);
   const ValueId logits =
-      linear("router", x, {experts.count, experts.router_bias, precision(layer, Part::Router)});
+      linear("router",
+             x,
+             {experts.count * experts.ranks, experts.router_bias, precision(layer, Part::Router)});
   const ValueId inside =
       experts.latent == 0
           ? x
@@ -71,7 +73,8 @@ ValueId Writer::experts(const Layer& layer, const Experts& experts, ValueId x) {
     operands.push_back(weight("experts_up.bias", {Dim(experts.count), Dim(up)}));
     operands.push_back(weight("experts_down.bias", {Dim(experts.count), Dim(hidden)}));
   }
-  graph::Attributes attributes{.size = experts.topk, .activation = experts.activation};
+  graph::Attributes attributes{
+      .size = experts.topk, .activation = experts.activation, .sources = experts.sources};
   if (stored.scheme != Scheme::None) {
     attributes.scheme = stored.scheme;
     attributes.group = stored.group;

@@ -20,7 +20,8 @@ ValueId Writer::latent_attention(const Layer& layer, const LatentAttention& a, V
     ids_ = a.indexer->shared ? ids_ : chosen(layer, a, x, from.q_latent);
     ids = ids_;
   }
-  const ValueId flat = decode_ || a.indexer ? absorbed(a, from, ids) : expanded(layer, a, from);
+  const bool absorbs = decode_ || mixed_ || a.indexer;
+  const ValueId flat = absorbs ? absorbed(a, from, ids) : expanded(layer, a, from);
   return linear(
       "attention_output", flat, {m_->hidden, a.bias, precision(layer, Part::AttentionOutput)});
 }

@@ -54,8 +54,8 @@ std::optional<TensorType> index_keys(Inputs in, int64_t size) {
   return TensorType{DType::I32, {q[0], q[1], Dim(size)}};
 }
 
-/// x [.., c], logits [.., e], up [e, i or 2 i, c], down [e, c, i]; biases [e, ..], scales of
-/// rank 3.
+/// x [.., c], logits [.., e], up [h, i or 2 i, c], down [h, c, i]; biases [h, ..], scales of
+/// rank 3. e is a multiple of h, and sources divides the multiple.
 std::optional<TensorType> moe(Inputs in, const Attributes& attributes) {
   const Shape& x = in[0].shape;
   const Shape& logits = in[1].shape;
@@ -66,12 +66,17 @@ std::optional<TensorType> moe(Inputs in, const Attributes& attributes) {
   const Shape& up = in[2].shape;
   const Shape& down = in[3].shape;
   const Dim experts = logits.back();
-  const bool sizes = up[0] == experts && down[0] == experts && up[2] == x.back() &&
-                     down[1] == x.back() && !up[1].named() && !down[2].named() &&
+  const Dim held = up[0];
+  if (experts.named() || held.named() || held.fixed < 1 || experts.fixed % held.fixed != 0 ||
+      attributes.sources < 1 || (experts.fixed / held.fixed) % attributes.sources != 0) {
+    return std::nullopt;
+  }
+  const bool sizes = down[0] == held && up[2] == x.back() && down[1] == x.back() &&
+                     !up[1].named() && !down[2].named() &&
                      (up[1] == down[2] || up[1].fixed == 2 * down[2].fixed);
-  const bool topk = !experts.named() && attributes.size >= 1 && attributes.size <= experts.fixed;
+  const bool topk = attributes.size >= 1 && attributes.size <= experts.fixed;
   const bool rest = std::all_of(in.begin() + 4, in.end(), [&](const TensorType& type) {
-    return type.shape.size() >= 2 && type.shape[0] == experts;
+    return type.shape.size() >= 2 && type.shape[0] == held;
   });
   return sizes && topk && rest ? std::optional(in[0]) : std::nullopt;
 }
@@ -181,7 +186,8 @@ std::string_view need_of_mixed(OpKind kind) {
     return "q [b, s, h, d], keys [b, t, d], weights [b, s, h] and a size of at least 1";
   }
   if (kind == OpKind::Moe) {
-    return "x [.., c], logits [.., e], up [e, i or 2 i, c], down [e, c, i] and a size up to e";
+    return "x [.., c], logits [.., e], up [h, i or 2 i, c], down [h, c, i], e a multiple of h, and "
+           "a size up to e";
   }
   if (kind == OpKind::CausalConv) {
     return "x [b, s, c], w [c, w], a state [b, c, w] and perhaps a bias [c]";

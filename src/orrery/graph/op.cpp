@@ -35,6 +35,7 @@ std::span<const AttributeInfo> all_attributes() {
       AttributeInfo{kActivations, "activations", false, &Attributes::activations},
       AttributeInfo{kActivation, "activation", false, &Attributes::activation},
       AttributeInfo{kFactor, "factor", true, &Attributes::factor},
+      AttributeInfo{kSources, "sources", false, &Attributes::sources},
   };
   return kAll;
 }

@@ -40,6 +40,7 @@ enum AttributeBits : uint32_t {
   kActivations = 1U << 13U,
   kActivation = 1U << 14U,
   kFactor = 1U << 15U,
+  kSources = 1U << 16U,
 };
 
 /// The attributes of one operator; those it does not have keep their defaults.
@@ -59,6 +60,7 @@ struct Attributes {
   int64_t group = 0;                // of Scheme::Group
   DType activations = DType::BF16;  // as they enter a quantised product
   OpKind activation = OpKind::Add;  // of experts; Add: none
+  int64_t sources = 1;              // of rows for experts
   double factor = 0;
 
   bool operator==(const Attributes&) const = default;

@@ -16,9 +16,11 @@
 //                key for all heads, whose first `size` numbers are the value; ids: keys it sees
 //   index_keys   q [b, s, h, d], keys [b, t, d], w [b, s, h] -> i32 [b, s, size]: for each query
 //                the keys with the largest sum over h of w_h relu(q_h k)
-//   moe          x [.., c], logits [.., e], up [e, i, c], down [e, c, i]: each row to the `size`
-//                experts of its largest logits; gate and up (one, if not gated), activation, down;
-//                then biases of rank 2 and scales of rank 3
+//   moe          x [.., c], logits [.., e], up [h, i, c], down [h, c, i]: each row to the `size`
+//                experts of its largest logits, of which this GPU holds h and others as many each;
+//                gate and up (one, if not gated), activation, down; then biases of rank 2 and
+//                scales of rank 3. `sources` groups of GPUs have rows of their own, which go to
+//                the experts and back
 //   gated_delta  q, k [b, s, g, d], v [b, s, h, e], a, b [b, s, h], decay, bias [h],
 //                state [b, h, d, e] -> v's
 //   lightning    q, k, v [b, s, h, d], state [b, h, d, d]
@@ -43,7 +45,7 @@
   OP(Attention, "attention", 3, 4, kCausal | kWindow | kChunk | kSoftCap | kBiased) \
   OP(LatentAttention, "latent_attention", 2, 3, kSize | kCausal) \
   OP(IndexKeys, "index_keys", 3, 3, kSize | kCausal) \
-  OP(Moe, "moe", 4, 8, kSize | kActivation | kScheme | kGroup | kActivations) \
+  OP(Moe, "moe", 4, 8, kSize | kSources | kActivation | kScheme | kGroup | kActivations) \
   /* Recurrences */ \
   OP(GatedDelta, "gated_delta", 8, 8, kNoAttribute) \
   OP(Lightning, "lightning", 4, 4, kNoAttribute) \

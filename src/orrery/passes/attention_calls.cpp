@@ -6,32 +6,65 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+
+#include "orrery/passes/packed_calls.h"
 
 namespace orrery::passes {
 
 namespace {
 
-/// Whether a sequence of the mixed step is longer than a window or a chunk.
-bool limits_keys(const graph::Attributes& attributes, const std::vector<Request>& requests) {
-  return std::any_of(requests.begin(), requests.end(), [&](const Request& request) {
-    const int64_t keys = request.tokens + request.cached;
-    return (attributes.window > 0 && keys > attributes.window) ||
-           (attributes.chunk > 0 && keys > attributes.chunk);
-  });
+// Of the framework's kernels one takes larger heads (sdp_utils.cpp, check_head_dim_size).
+constexpr int64_t kMostHead = 256;
+
+/// Some tokens of a sequence, and the keys that the last of them sees.
+struct Piece {
+  int64_t tokens = 0;
+  int64_t keys = 0;
+};
+
+/// A request as kernels for packed sequences see it: without keys that lie before all windows, and
+/// cut where chunks end.
+void add_pieces(const Request& request,
+                const graph::Attributes& attributes,
+                std::vector<Piece>& pieces) {
+  const int64_t cached =
+      attributes.window > 0 ? std::min(request.cached, attributes.window - 1) : request.cached;
+  if (attributes.chunk == 0) {
+    pieces.push_back({request.tokens, request.tokens + cached});
+    return;
+  }
+  int64_t at = request.cached;  // position of the next token
+  const int64_t end = request.cached + request.tokens;
+  while (at < end) {
+    const int64_t chunk = at / attributes.chunk * attributes.chunk;
+    const int64_t last = std::min(end, chunk + attributes.chunk);
+    pieces.push_back({last - at, last - chunk});
+    at = last;
+  }
 }
 
 /// The sequences of a mixed step: the variable-length entry of FlashAttention 2.
-void pack(library::AttentionCall& call, const std::vector<Request>& requests) {
-  call.batch = static_cast<int64_t>(requests.size());
+void pack(library::AttentionCall& call,
+          const graph::Attributes& attributes,
+          const std::vector<Request>& requests) {
+  std::vector<Piece> pieces;
+  for (const Request& request : requests) {
+    add_pieces(request, attributes, pieces);
+  }
+  call.batch = static_cast<int64_t>(pieces.size());
   call.backend = "flash";
   call.causal = true;
   call.seq_q = 0;
   call.seq_kv = 0;
-  for (const Request& request : requests) {
-    call.lengths.push_back(request.tokens);
-    call.key_lengths.push_back(request.tokens + request.cached);
-    call.seq_q = std::max(call.seq_q, call.lengths.back());
-    call.seq_kv = std::max(call.seq_kv, call.key_lengths.back());
+  for (const Piece& piece : pieces) {
+    call.lengths.push_back(piece.tokens);
+    call.key_lengths.push_back(piece.keys);
+    call.seq_q = std::max(call.seq_q, piece.tokens);
+    call.seq_kv = std::max(call.seq_kv, piece.keys);
+  }
+  if (attributes.window > 0 && call.seq_q > 1) {  // a single token sees all that is left
+    call.window = std::max<int64_t>(attributes.window - 1, 1);
   }
 }
 
@@ -69,9 +102,21 @@ void limit_keys(library::AttentionCall& call, const graph::Attributes& attribute
 
 }  // namespace
 
-Result<library::AttentionCall> attention_call(const graph::Graph& graph,
-                                              const graph::Op& op,
-                                              const Context& context) {
+void read_small_cache(library::AttentionCall& call, DType cache, std::string_view architecture) {
+  if (cache == call.dtype) {
+    return;
+  }
+  call.kv_dtype = cache;
+  if (!architecture.starts_with("gfx")) {
+    call.backend = architecture.starts_with("sm_80") ? "sglang" : "vllm";
+  }
+}
+
+namespace {
+
+library::AttentionCall attention_call(const graph::Graph& graph,
+                                      const graph::Op& op,
+                                      const Context& context) {
   const auto sizes = [&](size_t input) {
     return context.sizes(graph[op.inputs[input]].type.shape);
   };
@@ -88,24 +133,46 @@ Result<library::AttentionCall> attention_call(const graph::Graph& graph,
   call.head_dim_v = value_dim == call.head_dim ? 0 : value_dim;
   call.causal = op.attributes.causal;
   call.dtype = graph[op.result].type.dtype;
-  // Of the framework's kernels one takes larger heads (sdp_utils.cpp, check_head_dim_size).
-  constexpr int64_t kMostHead = 256;
   call.backend = call.head_dim > kMostHead ? "efficient" : "";
   if (context.requests.empty()) {
     limit_keys(call, op.attributes);
+    read_small_cache(call, graph[op.inputs[1]].type.dtype, context.architecture);
     return call;
   }
-  if (call.head_dim_v != 0) {
-    return not_packed(graph, op, "values of another size than keys");
-  }
-  if (limits_keys(op.attributes, context.requests)) {
-    return not_packed(graph, op, "a window or chunks");
-  }
-  pack(call, context.requests);
+  call.head_dim_v = 0;  // kernels for packed sequences read values as wide as keys: padded ones
+  pack(call, op.attributes, context.requests);
   return call;
 }
 
-std::vector<std::string> attention_notes(const graph::Graph& graph, const graph::Op& op) {
+}  // namespace
+
+std::vector<NamedCall> attention_calls(const graph::Graph& graph,
+                                       const graph::Op& op,
+                                       const Context& context) {
+  const library::AttentionCall one = attention_call(graph, op, context);
+  if (context.requests.empty() || one.head_dim <= kMostHead) {
+    return {{"", one}};
+  }
+  std::vector<NamedCall> calls;
+  for (const SequenceGroup& group : groups_of(context.requests)) {
+    library::AttentionCall call = one;
+    call.batch = group.batch;
+    call.seq_q = group.tokens;
+    const int64_t window = op.attributes.window;
+    call.seq_kv = window > 0 ? std::min(group.keys, group.tokens + window - 1) : group.keys;
+    call.causal = group.tokens > 1;
+    call.window = 0;
+    call.lengths.clear();
+    call.key_lengths.clear();
+    call.backend = "efficient";
+    calls.push_back({group.suffix, std::move(call)});
+  }
+  return calls;
+}
+
+std::vector<std::string> attention_notes(const graph::Graph& graph,
+                                         const graph::Op& op,
+                                         const Context& context) {
   std::vector<std::string> notes;
   if (op.attributes.soft_cap > 0) {
     notes.emplace_back("attention: the soft cap of its scores is not timed");
@@ -118,12 +185,10 @@ std::vector<std::string> attention_notes(const graph::Graph& graph, const graph:
   }
   const DType cache = graph[op.inputs[1]].type.dtype;
   const DType queries = graph[op.inputs[0]].type.dtype;
-  if (cache != queries) {
-    notes.push_back(
-        fmt::format("attention: its {} cache is timed as {}; serving engines' kernels for it are "
-                    "`attention backend=vllm kv_dtype=...`",
-                    name(cache),
-                    name(queries)));
+  const bool packed = !context.requests.empty() && op.kind == graph::OpKind::Attention;
+  if (packed && cache != queries) {
+    notes.push_back(fmt::format(
+        "attention: its {} cache is timed as {} in a mixed step", name(cache), name(queries)));
   }
   return notes;
 }

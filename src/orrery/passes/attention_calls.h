@@ -10,17 +10,26 @@
 #include "orrery/graph/graph.h"
 #include "orrery/library/call.h"
 #include "orrery/passes/context.h"
+#include "orrery/passes/named_call.h"
 
 namespace orrery::passes {
 
-/// The framework's call for an attention operator of q [batch, heads, seq, dim], k and v. Error:
-/// Unsupported, for what has no packed kernel in a mixed step.
-Result<library::AttentionCall> attention_call(const graph::Graph& graph,
-                                              const graph::Op& op,
-                                              const Context& context);
+/// The framework's calls for an attention operator of q [batch, heads, seq, dim], k and v: one, or
+/// of a mixed step with heads that no kernel for packed sequences takes, one a group of equal
+/// sequences.
+std::vector<NamedCall> attention_calls(const graph::Graph& graph,
+                                       const graph::Op& op,
+                                       const Context& context);
 
-/// What the operator does and the call does not say: its cache's type, caps, biases, sinks.
-std::vector<std::string> attention_notes(const graph::Graph& graph, const graph::Op& op);
+/// A cache of another type than the queries': serving engines' kernels read it, where a chip has
+/// them.
+void read_small_cache(library::AttentionCall& call, DType cache, std::string_view architecture);
+
+/// What the operator does and the call does not say: caps, biases, sinks, a small cache of packed
+/// sequences.
+std::vector<std::string> attention_notes(const graph::Graph& graph,
+                                         const graph::Op& op,
+                                         const Context& context);
 
 /// That `op` has `what`, for which there is no kernel over packed sequences.
 Error not_packed(const graph::Graph& graph, const graph::Op& op, std::string_view what);

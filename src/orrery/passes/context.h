@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct Context {
   plan::Runtime runtime = plan::Runtime::Graph;
   plan::ClockState clock = plan::ClockState::Steady;
   std::string architecture = {};       // of the chip: decides whose kernels run quantised experts
+  std::vector<DType> multiplies = {};  // types that its matrix unit takes; empty: all
+  double imbalance = 0;  // rows of the busiest expert over the mean; 0: as uniform routing gives
+  std::optional<DType> cache = {};     // of a mixed step's keys and values; none: as computed
   std::vector<Request> requests = {};  // packed into one sequence of all their tokens; empty: as
                                        // many equal sequences as the extents say
 };

@@ -8,7 +8,11 @@
 #include <vector>
 
 #include "orrery/passes/attention_calls.h"
+#include "orrery/passes/expert_calls.h"
 #include "orrery/passes/mixed_calls.h"
+#include "orrery/passes/mixed_step.h"
+#include "orrery/passes/packed_calls.h"
+#include "orrery/passes/product_types.h"
 #include "orrery/passes/strides.h"
 #include "orrery/plan/memory.h"
 
@@ -25,7 +29,8 @@ enum class Rule {
   Matmul,
   HeadLinear,
   Attention,
-  Mixed,  // mixed_calls.h
+  Mixed,    // mixed_calls.h
+  Experts,  // expert_calls.h
   Look,
   Rows,
   Decomposed,  // by a pass before
@@ -50,13 +55,14 @@ Rule rule_of(OpKind kind) {
       return Rule::AllReduce;
     case OpKind::LatentAttention:
     case OpKind::IndexKeys:
-    case OpKind::Moe:
     case OpKind::GatedDelta:
     case OpKind::Lightning:
     case OpKind::Mamba1:
     case OpKind::Mamba2:
     case OpKind::CausalConv:
       return Rule::Mixed;
+    case OpKind::Moe:
+      return Rule::Experts;
     case OpKind::Embedding:
       return Rule::Look;
     case OpKind::RmsNorm:
@@ -109,6 +115,7 @@ class Lowering {
     plan_.name = graph_.name();
     plan_.runtime = context_.runtime;
     plan_.memory = plan::memory_of(graph_, context_.sizes);
+    plan_.memory.cache += other_states();
     for (size_t i = 0; i < layout_.size(); ++i) {
       layout_[i] = dense(context_.sizes(graph_.values()[i].type.shape));
     }
@@ -129,6 +136,20 @@ class Lowering {
   }
 
  private:
+  /// States of recurrences in a mixed step, but the first sequence's: one each, where keys are
+  /// packed.
+  Bytes other_states() const {
+    Bytes sum{0.0};
+    for (const graph::Value& value : graph_.values()) {
+      const bool one_each = value.kind == graph::ValueKind::Cache && !value.type.shape.empty() &&
+                            value.type.shape[0].named();
+      if (one_each && !value.name.ends_with(kPackedCache)) {
+        sum += static_cast<double>(graph_.times(value)) * context_.sizes.bytes(value.type);
+      }
+    }
+    return static_cast<double>(std::max<size_t>(1, context_.requests.size()) - 1) * sum;
+  }
+
   const Strided& layout(ValueId value) const { return layout_[value.index()]; }
 
   Strided& result_layout(const graph::Op& op) { return layout_[op.result.index()]; }
@@ -224,12 +245,15 @@ class Lowering {
         head_linear(op);
         return {};
       case Rule::Attention:
-        return attention(op);
+        attention(op);
+        return {};
       case Rule::AllReduce:
         all_reduce(op);
         return {};
       case Rule::Mixed:
         return mixed(op);
+      case Rule::Experts:
+        return experts(op);
       case Rule::Look:
         add(op, "", rows("embedding", layout(op.result), dtype(op.result), false));
         return {};
@@ -265,12 +289,19 @@ class Lowering {
     call.m = x.elements() / call.k;
     call.input = dtype(op.inputs[0]);
     call.output = dtype(op.result);
-    if (op.attributes.scheme != graph::Scheme::None) {
-      call.input = product_type(op.attributes, dtype(op.inputs[1]));
-      call.quantisation = quantisation_of(op.attributes.scheme, dtype(op.inputs[1]));
-      if (op.attributes.activations != dtype(op.inputs[0])) {
-        add(op, ".quantize", rows("quantize_fp8", x, dtype(op.inputs[0]), false));
-      }
+    const ProductTypes types =
+        product_types(op.attributes, dtype(op.inputs[1]), dtype(op.inputs[0]), context_);
+    call.input = types.input;
+    call.backend = types.backend;
+    call.quantisation = types.quantisation;
+    if (types.widened) {
+      note(
+          fmt::format("products: {} activations stay {} on this chip, whose matrix unit does not "
+                      "take them",
+                      name(op.attributes.activations),
+                      name(dtype(op.inputs[0]))));
+    } else if (types.input != dtype(op.inputs[0])) {
+      add(op, ".quantize", rows("quantize_fp8", x, dtype(op.inputs[0]), false));
     }
     add(op, "", call);  // a bias is added by the product's epilogue
   }
@@ -289,14 +320,27 @@ class Lowering {
   }
 
   Result<void> mixed(const graph::Op& op) {
-    if (!context_.requests.empty() && op.kind != OpKind::Moe) {
-      return not_packed(graph_, op, name(op.kind));
+    if (!context_.requests.empty()) {
+      ORR_TRY(std::vector<NamedCall> calls, packed_calls(graph_, op, context_));
+      for (NamedCall& each : calls) {
+        add(op, each.suffix, std::move(each.call));
+      }
+      return {};
     }
-    ORR_TRY(library::Call call, mixed_call(graph_, context_.sizes, op, context_.architecture));
+    library::Call call = mixed_call(graph_, context_.sizes, op, context_.architecture);
     if (std::holds_alternative<library::AttentionCall>(call)) {
-      note_all(attention_notes(graph_, op));
+      note_all(attention_notes(graph_, op, context_));
     }
     add(op, "", std::move(call));
+    return {};
+  }
+
+  Result<void> experts(const graph::Op& op) {
+    ORR_TRY(ExpertCalls experts, expert_calls(graph_, op, context_));
+    note_all(std::move(experts.notes));
+    for (NamedCall& each : experts.calls) {
+      add(op, each.suffix, std::move(each.call));
+    }
     return {};
   }
 
@@ -325,17 +369,17 @@ class Lowering {
     add(op, "", call);
   }
 
-  Result<void> attention(const graph::Op& op) {
+  void attention(const graph::Op& op) {
     const Strided& q = layout(op.inputs[0]);
-    note_all(attention_notes(graph_, op));
-    ORR_TRY(library::AttentionCall call, attention_call(graph_, op, context_));
-    add(op, "", std::move(call));
+    note_all(attention_notes(graph_, op, context_));
+    for (NamedCall& each : attention_calls(graph_, op, context_)) {
+      add(op, each.suffix, std::move(each.call));
+    }
     // The library's result has the order of the queries (ATen, cuDNN attention:
     // alloc_with_matching_layout), so transposing back to tokens usually costs nothing.
     Strided like = q;
     like.sizes[3] = layout(op.inputs[2]).sizes[3];
     result_layout(op) = in_order_of(like);
-    return {};
   }
 
   void all_reduce(const graph::Op& op) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/passes/mixed_step.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,7 +19,9 @@ using graph::ValueId;
 class Packer {
  public:
   Packer(const graph::Graph& graph, const Context& context)
-      : data_(graph.data()), requests_(static_cast<int64_t>(context.requests.size())) {
+      : data_(graph.data()),
+        cache_(context.cache),
+        requests_(static_cast<int64_t>(context.requests.size())) {
     for (const Request& request : context.requests) {
       keys_ += request.tokens + request.cached;
     }
@@ -31,8 +34,10 @@ class Packer {
       moved[i] = data_.ops.size();
       graph::Op op = before[i];
       if (op.kind == OpKind::Attention) {
-        ORR_TRY(op.inputs[1], cached(op.inputs[1]));
-        ORR_TRY(op.inputs[2], cached(op.inputs[2]));
+        ORR_TRY(op.inputs[1], cached(op.inputs[1], 2));
+        ORR_TRY(op.inputs[2], cached(op.inputs[2], 2));
+      } else if (op.kind == OpKind::LatentAttention || op.kind == OpKind::IndexKeys) {
+        ORR_TRY(op.inputs[1], cached(op.inputs[1], 1));
       }
       const bool last_token = op.kind == OpKind::Slice && op.attributes.axis == 1 &&
                               op.attributes.begin == -1 && op.attributes.size == 1;
@@ -68,24 +73,27 @@ class Packer {
     return ValueId::from_index(data_.values.size() - 1);
   }
 
-  /// The cache of all sequences after the new entries [1, heads, tokens, head size].
-  Result<ValueId> cached(ValueId entries) {
+  /// The cache of all sequences after the new entries, whose tokens lie along `axis`.
+  Result<ValueId> cached(ValueId entries, size_t axis) {
     const graph::Value fresh = data_.values[entries.index()];
     graph::Value cache = fresh;
-    cache.name += ".cache";
+    cache.name += kPackedCache;
     cache.producer = {};
-    cache.type.shape[2] = graph::Dim(keys_);
+    cache.type.shape[axis] = graph::Dim(keys_);
+    cache.type.dtype = cache_.value_or(cache.type.dtype);
     cache.kind = graph::ValueKind::Cache;
     const ValueId whole = add(std::move(cache));
     graph::Value written = fresh;
     written.name += ".write";
     written.kind = graph::ValueKind::Result;
     const ValueId result = add(std::move(written));
-    ORR_TRY_VOID(append({OpKind::CacheWrite, {whole, entries}, {.axis = 2}, result}));
+    ORR_TRY_VOID(append(
+        {OpKind::CacheWrite, {whole, entries}, {.axis = static_cast<int64_t>(axis)}, result}));
     return result;
   }
 
   graph::GraphData data_;
+  std::optional<DType> cache_;  // its type, where it is not that of what is written
   int64_t requests_ = 0;
   int64_t keys_ = 0;
 };

@@ -3,11 +3,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "orrery/base/result.h"
 #include "orrery/graph/graph.h"
 #include "orrery/passes/context.h"
 
 namespace orrery::passes {
+
+/// How the names of its caches end, which hold all sequences; those of states hold one.
+constexpr std::string_view kPackedCache = ".cache";
 
 /// Where the context has requests, keys and values are written to the caches of all sequences and
 /// read from there, and logits are those of each sequence's last token; elsewhere nothing changes.

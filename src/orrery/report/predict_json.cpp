@@ -149,7 +149,7 @@ void write(JsonWriter& json, const ModelPrediction& prediction, Detail detail) {
   for (const auto& [name, value] : prediction.sizes) {
     json.member(name, value);
   }
-  json.member("layers", prediction.layers).member("tp", prediction.tp);
+  json.member("layers", prediction.layers).member("tp", prediction.tp).member("ep", prediction.ep);
   json.member("runtime", name(prediction.plan.runtime));
   write_setting(json, prediction.setting);
   write_estimate(json, prediction.time.total);

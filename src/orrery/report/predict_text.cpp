@@ -59,7 +59,7 @@ std::string what_fits(const Fit& fit) {
     ways.push_back(fmt::format("on {} GPUs (--tp {})", fit.smallest_tp, fit.smallest_tp));
   }
   if (fit.fp8_cache) {
-    ways.emplace_back("with keys and values in fp8");
+    ways.emplace_back("with keys and values in fp8 (--kv-cache fp8)");
   }
   return ways.empty() ? "neither at batch 1 nor on all GPUs of a node" : join(ways, ", or ");
 }
@@ -268,6 +268,20 @@ std::string_view name(Price price) {
   ORR_UNREACHABLE();
 }
 
+namespace {
+
+/// How many GPUs the report's one is of, and how they share the model where not by layers alone.
+std::string shared_by(const ModelPrediction& prediction) {
+  const int64_t gpus = std::max(prediction.tp, prediction.ep);
+  if (gpus == 1) {
+    return "";
+  }
+  return fmt::format(", one of {} GPUs", gpus) +
+         (prediction.ep > 1 ? fmt::format(" (tp {}, ep {})", prediction.tp, prediction.ep) : "");
+}
+
+}  // namespace
+
 std::string to_text(const ModelPrediction& prediction, Detail detail) {
   const plan::PlanTime& time = prediction.time;
   std::string text = title(prediction);
@@ -276,7 +290,7 @@ std::string to_text(const ModelPrediction& prediction, Detail detail) {
                       name(prediction.plan.runtime),
                       prediction.setting.clock,
                       prediction.layers,
-                      prediction.tp > 1 ? fmt::format(", one of {} GPUs", prediction.tp) : "");
+                      shared_by(prediction));
   text += time_line(time.total);
   text += fmt::format("speed    {} tokens/s\n",
                       speed(prediction.tokens / time.total.time.seconds().value()));

@@ -74,7 +74,8 @@ struct ModelPrediction {
   Fit fit;
   plan::Plan plan;
   plan::PlanTime time;
-  int64_t tp = 1;                     // GPUs that share it
+  int64_t tp = 1;                     // GPUs that share its layers
+  int64_t ep = 1;                     // GPUs that share its experts
   std::optional<Advice> advice = {};  // where it was asked for
 };
 

@@ -31,6 +31,20 @@ void add_runtime(std::vector<Change>& all,
   all.push_back(std::move(change));
 }
 
+void add_precisions(std::vector<Change>& all, const ModelRequest& request) {
+  if (request.weights.empty()) {
+    Change change{request, report::Price::Accuracy, "products in fp8: --weights fp8"};
+    change.request.weights = "fp8";
+    change.request.activations.clear();
+    all.push_back(std::move(change));
+  }
+  if (request.kv_cache.empty() && request.phase == "decode") {
+    Change change{request, report::Price::Accuracy, "keys and values in fp8: --kv-cache fp8"};
+    change.request.kv_cache = "fp8";
+    all.push_back(std::move(change));
+  }
+}
+
 std::vector<Change> changes(const ModelRequest& request) {
   std::vector<Change> all;
   if (request.runtime == "eager") {
@@ -53,11 +67,7 @@ std::vector<Change> changes(const ModelRequest& request) {
       all.push_back(std::move(change));
     }
   }
-  if (!request.fp8_products) {
-    Change change{request, report::Price::Accuracy, "fp8 weights and activations of products"};
-    change.request.fp8_products = true;
-    all.push_back(std::move(change));
-  }
+  add_precisions(all, request);
   for (const int64_t factor : {2, 4}) {
     Change change{request, report::Price::Gpus, ""};
     change.request.tp = request.tp * factor;

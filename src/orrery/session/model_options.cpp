@@ -118,6 +118,47 @@ constexpr std::array kOptions = {
                 [](ModelRequest& request, std::string_view text) {
                   return set_size<&ModelRequest::tp>("tp", request, text);
                 }},
+    ModelOption{"ep",
+                "E",
+                "GPUs that share the experts; above --tp, each group has its own sequences [1]",
+                [](ModelRequest& request, std::string_view text) {
+                  return set_size<&ModelRequest::ep>("ep", request, text);
+                }},
+    ModelOption{"imbalance",
+                "X",
+                "rows of the busiest expert over the mean [as uniform routing gives]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY(request.imbalance, read_number("imbalance", text, 1));
+                  return {};
+                }},
+    ModelOption{"weights",
+                "TYPE",
+                "bf16, fp16, fp32, fp8, fp8_channel, fp8_block, int8, int4, mxfp4, nvfp4 [the "
+                "model's]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.weights = text;
+                  return {};
+                }},
+    ModelOption{"activations",
+                "TYPE",
+                "of quantised products: bf16, fp16, fp32, fp8, int8, fp4 [as the weights have it]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.activations = text;
+                  return {};
+                }},
+    ModelOption{"kv-cache",
+                "TYPE",
+                "keys and values: bf16, fp16, fp32, fp8 [the model's]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.kv_cache = text;
+                  return {};
+                }},
+    ModelOption{"images",
+                "N",
+                "of each prompt, their tokens among its own: times the towers too [0]",
+                [](ModelRequest& request, std::string_view text) {
+                  return set_size<&ModelRequest::images>("images", request, text);
+                }},
     ModelOption{
         "host-launch-us", "T", "eager: host time of an operator [the machine's]", set_host_launch},
     ModelOption{

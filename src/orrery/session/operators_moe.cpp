@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "orrery/library/moe_types.h"
+#include "orrery/passes/expert_rows.h"
 #include "orrery/session/argument_reader.h"
 #include "orrery/session/operators.h"
 
@@ -15,43 +15,6 @@ namespace {
 
 constexpr int64_t kMostExperts = 65536;
 constexpr int64_t kMostRows = int64_t{1} << 32;
-
-// Tokens of each expert when an expert of rank r is chosen with probability 1 / r^zipf (0: all
-// alike): expected values, at most one row a token, rounded so that their sum is tokens x topk. The
-// surplus of an expert that every token has chosen goes to the others.
-std::vector<int64_t> routed(int64_t tokens, int64_t experts, int64_t topk, double zipf) {
-  std::vector<double> weight(static_cast<size_t>(experts));
-  for (size_t i = 0; i < weight.size(); ++i) {
-    weight[i] = std::pow(static_cast<double>(i + 1), -zipf);
-  }
-  const double most = static_cast<double>(tokens);
-  std::vector<double> share(weight.size(), 0.0);
-  double left = most * static_cast<double>(topk);
-  for (size_t full = 0; full <= weight.size(); ++full) {
-    double sum = 0;
-    for (size_t i = full; i < weight.size(); ++i) {
-      sum += weight[i];
-    }
-    if (full == weight.size() || left * weight[full] / sum <= most) {
-      for (size_t i = full; i < weight.size(); ++i) {
-        share[i] = left * weight[i] / sum;
-      }
-      break;
-    }
-    share[full] = most;
-    left -= most;
-  }
-  std::vector<int64_t> rows(weight.size());
-  double cumulative = 0;
-  int64_t given = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    cumulative += share[i];
-    const auto upto = static_cast<int64_t>(std::llround(cumulative));
-    rows[i] = upto - given;
-    given = upto;
-  }
-  return rows;
-}
 
 std::vector<int64_t> rows_of(ArgumentReader& reader, int64_t experts, bool given_allowed) {
   if (given_allowed && reader.text("rows_per_expert") != "none") {
@@ -68,7 +31,7 @@ std::vector<int64_t> rows_of(ArgumentReader& reader, int64_t experts, bool given
   const int64_t tokens = reader.integer("tokens", 1, kMostRows);
   const int64_t topk = reader.integer("topk", 1, experts);
   const double zipf = reader.number("zipf", 0, 10);
-  return routed(tokens, experts, topk, zipf);
+  return passes::zipf_rows({tokens, experts, topk}, zipf);
 }
 
 library::Call grouped_call(ArgumentReader& reader) {

@@ -5,166 +5,24 @@
 
 #include "orrery/base/quantity_text.h"
 #include "orrery/frontend/model_graph.h"
+#include "orrery/frontend/override_precision.h"
 #include "orrery/frontend/shard_model.h"
-#include "orrery/passes/fp8_products.h"
 #include "orrery/passes/runner.h"
 #include "orrery/plan/call_times.h"
 #include "orrery/session/advice.h"
+#include "orrery/session/fitting.h"
 #include "orrery/session/model_advice.h"
 #include "orrery/session/predictor.h"
-#include "orrery/session/requests.h"
 #include "orrery/session/session.h"
 #include "orrery/session/setting.h"
+#include "orrery/session/step.h"
+#include "orrery/session/towers.h"
 
 namespace orrery::session {
 
 namespace {
 
-using Sizes = std::vector<plan::Binding>;
-
 constexpr double kGibibyte = 1024.0 * 1024 * 1024;
-
-Result<int64_t> checked(std::string_view what, int64_t value, int64_t most) {
-  if (value < 1 || value > most) {
-    return make_error(
-        ErrorCode::InvalidInput, "[session.predict] {}: got {}, need 1 to {}", what, value, most);
-  }
-  return value;
-}
-
-Error not_of_phase(std::string_view what, std::string_view phase, std::string_view need) {
-  return make_error(ErrorCode::InvalidInput,
-                    "[session.predict] {}: does not belong to {}, need {}",
-                    what,
-                    phase,
-                    need);
-}
-
-/// The named extents of the phase's graph.
-Result<Sizes> sizes_of(const ModelRequest& request, frontend::Phase phase) {
-  constexpr int64_t kMostBatch = int64_t{1} << 20;
-  constexpr int64_t kMostTokens = int64_t{1} << 26;
-  ORR_TRY(const int64_t batch, checked("batch", request.batch, kMostBatch));
-  const bool decode = phase == frontend::Phase::Decode;
-  if (decode && request.seq) {
-    return not_of_phase("seq", "decode", "context (the tokens attended to)");
-  }
-  if (!decode && request.context && request.context != request.seq) {
-    return not_of_phase("context", "prefill", "seq (chunked prefill arrives later)");
-  }
-  ORR_TRY(const int64_t tokens,
-          decode ? checked("context", request.context.value_or(1024), kMostTokens)
-                 : checked("seq", request.seq.value_or(512), kMostTokens));
-  // Keeps every count of a decoder's elements inside 64 bits.
-  ORR_TRY_VOID(checked("batch x tokens", batch * tokens, int64_t{1} << 36));
-  return Sizes{{"batch", batch}, {decode ? "context" : "seq", tokens}};
-}
-
-/// A step, before its model is known.
-struct Step {
-  frontend::Phase phase = frontend::Phase::Decode;
-  std::vector<passes::Request> requests;
-  Sizes sizes;          // of the graph
-  Sizes shown;          // of the report
-  double tokens = 0;    // that the step makes, or reads
-  int64_t context = 0;  // tokens of the longest sequence
-};
-
-Result<void> read_mixed(const ModelRequest& request, Step& step) {
-  if (request.requests.empty() || request.seq || request.context || request.batch != 1) {
-    return make_error(ErrorCode::InvalidInput,
-                      "[session.predict] mixed: got {}, need requests alone",
-                      request.requests.empty() ? "no requests" : "batch, seq or context");
-  }
-  ORR_TRY(step.requests, read_requests(request.requests));
-  int64_t tokens = 0;
-  int64_t keys = 0;
-  for (const passes::Request& each : step.requests) {
-    tokens += each.tokens;
-    keys += each.tokens + each.cached;
-    step.context = std::max(step.context, each.tokens + each.cached);
-  }
-  step.phase = frontend::Phase::Prefill;
-  step.sizes = {{"batch", 1}, {"seq", tokens}};
-  step.shown = {{"requests", static_cast<int64_t>(step.requests.size())},
-                {"tokens", tokens},
-                {"context", keys}};
-  step.tokens = static_cast<double>(tokens);
-  return {};
-}
-
-Result<Step> step_of(const ModelRequest& request) {
-  Step step;
-  if (request.phase == "mixed") {
-    ORR_TRY_VOID(read_mixed(request, step));
-    return step;
-  }
-  if (!request.requests.empty()) {
-    return not_of_phase("requests", request.phase, "--phase mixed");
-  }
-  ORR_TRY(step.phase, frontend::parse_phase(request.phase));
-  ORR_TRY(step.sizes, sizes_of(request, step.phase));
-  return step;
-}
-
-/// Of a step that is not mixed: what of the sizes its graph has.
-void keep_sizes(const graph::Graph& graph, const ModelRequest& request, Step& step) {
-  if (!step.requests.empty()) {
-    return;
-  }
-  std::erase_if(step.sizes, [&graph](const plan::Binding& size) {  // an image has its own
-    return std::find(graph.dims().begin(), graph.dims().end(), size.first) == graph.dims().end();
-  });
-  step.shown = step.sizes;
-  step.context = step.sizes.size() < 2 ? 0 : step.sizes[1].second;
-  const bool one = step.phase == frontend::Phase::Decode || step.sizes.size() < 2;
-  step.tokens =
-      static_cast<double>(request.batch) * (one ? 1.0 : static_cast<double>(step.context));
-}
-
-/// GPUs of the node that have to share a model for it to fit; 0: all of them are too few.
-Result<int64_t> smallest_tp(const frontend::Model& whole,
-                            const Step& step,
-                            Bytes budget,
-                            std::pair<int64_t, int64_t> between) {
-  for (int64_t tp = between.first; tp <= between.second; tp *= 2) {
-    const auto shard = frontend::shard(whole, tp);
-    if (!shard.ok()) {
-      continue;
-    }
-    ORR_TRY(const graph::Graph graph, frontend::model_graph(*shard, step.phase));
-    ORR_TRY(const graph::Sizes sizes, graph::Sizes::bind(graph, step.sizes));
-    if (plan::memory_of(graph, sizes).total() <= budget) {
-      return tp;
-    }
-  }
-  return 0;
-}
-
-/// Whether a step fits into the usable part of the machine's memory; what it takes of the machine
-/// and the request is their own.
-struct Fitter {
-  const frontend::Model& whole;
-  const graph::Graph& graph;
-  const Step& step;
-  const machine::Chip& chip;
-
-  Result<report::Fit> fit(const plan::Memory& memory, const ModelRequest& request) const {
-    report::Fit fit{.capacity = chip.dram.capacity, .usable = request.usable_memory};
-    const Bytes usable = fit.usable * fit.capacity;
-    fit.fits = memory.total() <= usable;
-    if (fit.fits) {
-      return fit;
-    }
-    fit.fp8_cache = memory.total() - 0.5 * memory.cache <= usable;
-    const Bytes budget = usable - memory.reserve;
-    if (step.requests.empty() && budget > Bytes(0.0)) {
-      ORR_TRY(fit.largest_batch, plan::largest_extent(graph, step.sizes, "batch", budget));
-      ORR_TRY(fit.smallest_tp, smallest_tp(whole, step, budget, {2 * request.tp, chip.link.gpus}));
-    }
-    return fit;
-  }
-};
 
 Result<void> check_shares(const ModelRequest& request) {
   if (!(request.usable_memory > 0) || request.usable_memory > 1) {
@@ -181,13 +39,39 @@ Result<void> check_shares(const ModelRequest& request) {
   return {};
 }
 
-Result<void> check_tp(int64_t tp, const machine::Machine& machine) {
-  if (tp > machine.chip.link.gpus) {
+Result<void> check_parallel(const ModelRequest& request, const machine::Machine& machine) {
+  const int64_t gpus = parallel_of(request).gpus();
+  if (gpus > machine.chip.link.gpus) {
     return make_error(ErrorCode::InvalidInput,
-                      "[session.predict] tp: got {}, need at most the {} GPUs of a node of {}",
-                      tp,
+                      "[session.predict] {}: got {}, need at most the {} GPUs of a node of {}",
+                      request.ep > request.tp ? "ep" : "tp",
+                      gpus,
                       machine.chip.link.gpus,
                       machine.id);
+  }
+  return {};
+}
+
+std::vector<DType> multiplied_types(const machine::Chip& chip) {
+  std::vector<DType> types;
+  for (const auto& [type, rate] : chip.core.tensor) {
+    types.push_back(type);
+  }
+  return types;
+}
+
+/// An imbalance needs experts to be unequal.
+Result<void> check_imbalance(const ModelRequest& request, const frontend::Model& model) {
+  const auto has_experts = [](const frontend::Layer& layer) { return layer.experts.has_value(); };
+  const bool any = std::any_of(
+      model.stack.groups.begin(), model.stack.groups.end(), [&](const frontend::LayerGroup& group) {
+        return std::any_of(group.body.begin(), group.body.end(), has_experts);
+      });
+  if (request.imbalance != 0 && !any) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.predict] imbalance: got {} for {}, need a model with experts",
+                      request.imbalance,
+                      model.name);
   }
   return {};
 }
@@ -196,10 +80,15 @@ Result<void> check_tp(int64_t tp, const machine::Machine& machine) {
 void warn(plan::PlanTime& time,
           const frontend::Model& model,
           const plan::Plan& plan,
-          const Step& step) {
+          const Step& step,
+          int64_t images) {
   std::vector<std::string>& warnings = time.total.warnings;
   warnings.insert(warnings.end(), model.notes.begin(), model.notes.end());
   warnings.insert(warnings.end(), plan.notes.begin(), plan.notes.end());
+  warnings.insert(warnings.end(), step.notes.begin(), step.notes.end());
+  if (!model.towers.empty() && images == 0 && step.phase != frontend::Phase::Decode) {
+    warnings.emplace_back("no images: --images N times the tower of images or sound as well");
+  }
   if (model.most_positions > 0 && step.context > model.most_positions) {
     warnings.push_back(fmt::format("{} {} is more than the {} the model was trained for",
                                    step.requests.empty() ? step.sizes[1].first : "context",
@@ -235,23 +124,29 @@ Result<Predictor::Known*> Predictor::known_machine(std::string_view name) {
   return &known;
 }
 
-Result<Predictor::Model*> Predictor::known_model(const std::string& name) {
-  auto found = models_.find(name);
+Result<Predictor::Model*> Predictor::known_model(const ModelRequest& request) {
+  const frontend::PrecisionNames precision{request.weights, request.activations, request.kv_cache};
+  auto found = models_.find(std::pair(request.model, precision));
   if (found == models_.end()) {
-    ORR_TRY(frontend::Model read, catalog_.model(name));
-    found = models_.emplace(name, Model{std::move(read), {}}).first;
+    ORR_TRY(frontend::Model read, catalog_.model(request.model));
+    ORR_TRY(read, frontend::override_precision(std::move(read), precision));
+    const Bytes towers = tower_weights(read);
+    found = models_
+                .emplace(std::pair(request.model, precision),
+                         Model{.model = std::move(read), .graphs = {}, .towers = towers})
+                .first;
   }
   return &found->second;
 }
 
 Result<const graph::Graph*> Predictor::known_graph(Model& model,
                                                    frontend::Phase phase,
-                                                   int64_t tp) {
-  auto found = model.graphs.find({phase, tp});
+                                                   const frontend::Parallel& parallel) {
+  auto found = model.graphs.find({phase, parallel});
   if (found == model.graphs.end()) {
-    ORR_TRY(const frontend::Model shard, frontend::shard(model.model, tp));
+    ORR_TRY(const frontend::Model shard, frontend::shard(model.model, parallel));
     ORR_TRY(graph::Graph graph, frontend::model_graph(shard, phase));
-    found = model.graphs.emplace(std::pair(phase, tp), std::move(graph)).first;
+    found = model.graphs.emplace(std::pair(phase, parallel), std::move(graph)).first;
   }
   return &found->second;
 }
@@ -274,27 +169,37 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
   ORR_TRY(const plan::Runtime runtime, plan::parse_runtime(request.runtime));
   ORR_TRY(const plan::ClockState clock, parse_state(request.state));
   ORR_TRY(Step step, step_of(request));
-  ORR_TRY(Model* const found, known_model(request.model));
-  ORR_TRY(const graph::Graph* const graph, known_graph(*found, step.phase, request.tp));
+  ORR_TRY(Model* const found, known_model(request));
+  ORR_TRY_VOID(check_imbalance(request, found->model));
+  ORR_TRY(const graph::Graph* const graph, known_graph(*found, step.phase, parallel_of(request)));
   keep_sizes(*graph, request, step);
   ORR_TRY(graph::Sizes bound, graph::Sizes::bind(*graph, step.sizes));
   ORR_TRY(Known* const known, known_machine(request.machine));
+  const machine::Chip& chip = known->opened.machine().chip;
   const passes::Context context{.sizes = std::move(bound),
                                 .runtime = runtime,
                                 .clock = clock,
-                                .architecture = known->opened.machine().chip.architecture,
+                                .architecture = chip.architecture,
+                                .multiplies = multiplied_types(chip),
+                                .imbalance = request.imbalance,
+                                .cache = found->model.cache,
                                 .requests = step.requests};
   ORR_TRY(plan::Plan plan, passes::run(*graph, context, {.off = request.passes_off}));
-  if (request.fp8_products) {
-    passes::use_fp8_products(plan);
+  const frontend::Model& model = found->model;
+  if (step.phase == frontend::Phase::Prefill && model.cache) {  // its graph has keys as computed
+    plan.memory.cache = element_size(*model.cache) / element_size(model.dtype) * plan.memory.cache;
   }
+  if (request.images > 0) {
+    ORR_TRY_VOID(add_towers(found->model, request.images, context, step, plan));
+  }
+  plan.memory.weights += found->towers;
   plan.memory.reserve = Bytes(request.reserve_gib * kGibibyte);
   plan.host_launch = Duration::from(Seconds(request.host_launch_us.value_or(0) * 1e-6));
-  ORR_TRY_VOID(check_tp(request.tp, known->opened.machine()));
+  ORR_TRY_VOID(check_parallel(request, known->opened.machine()));
   ORR_TRY(plan::PlanTime time, plan::time_plan(plan, known->times));
-  const Fitter fitter{found->model, *graph, step, known->opened.machine().chip};
-  ORR_TRY(const report::Fit fit, fitter.fit(plan.memory, request));
-  warn(time, found->model, plan, step);
+  ORR_TRY(const report::Fit fit,
+          fit_of({found->model, *graph, step, chip, found->towers}, plan.memory, request));
+  warn(time, found->model, plan, step, request.images);
   report::ModelPrediction prediction{
       .model = found->model.name,
       .phase = request.phase,
@@ -306,6 +211,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
       .plan = std::move(plan),
       .time = std::move(time),
       .tp = request.tp,
+      .ep = request.ep,
   };
   if (request.advice) {
     prediction.advice = model_advice(

@@ -11,6 +11,8 @@
 
 #include "orrery/base/result.h"
 #include "orrery/frontend/model_graph.h"
+#include "orrery/frontend/override_precision.h"
+#include "orrery/frontend/parallel.h"
 #include "orrery/graph/graph.h"
 #include "orrery/plan/call_times.h"
 #include "orrery/report/prediction.h"
@@ -54,17 +56,20 @@ class Predictor {
 
   struct Model {
     frontend::Model model;
-    std::map<std::pair<frontend::Phase, int64_t>, graph::Graph> graphs;  // by phase and tp
+    std::map<std::pair<frontend::Phase, frontend::Parallel>, graph::Graph> graphs;
+    Bytes towers;  // memory of their weights
   };
 
   Result<report::ModelPrediction> compute(const ModelRequest& request);
   Result<Known*> known_machine(std::string_view name);
-  Result<Model*> known_model(const std::string& name);
-  Result<const graph::Graph*> known_graph(Model& model, frontend::Phase phase, int64_t tp);
+  Result<Model*> known_model(const ModelRequest& request);
+  Result<const graph::Graph*> known_graph(Model& model,
+                                          frontend::Phase phase,
+                                          const frontend::Parallel& parallel);
 
   const Catalog& catalog_;
   std::map<std::string, std::unique_ptr<Known>, std::less<>> machines_;
-  std::map<std::string, Model, std::less<>> models_;
+  std::map<std::pair<std::string, frontend::PrecisionNames>, Model> models_;
   std::deque<std::pair<ModelRequest, Result<report::ModelPrediction>>> answers_;  // newest first
 };
 

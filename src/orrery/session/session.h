@@ -31,7 +31,7 @@ struct ModelRequest {
   std::string model;    // name or path of a config.json
   std::string machine;  // name or path of a machine file
   std::string phase = "decode";
-  int64_t batch = 1;
+  int64_t batch = 1;                // sequences, on all GPUs together
   std::optional<int64_t> seq = {};  // prefill: tokens of each prompt; 512 if left out
   std::optional<int64_t> context =
       {};  // decode: tokens attended to, the new one included; 1024 if left out
@@ -42,10 +42,15 @@ struct ModelRequest {
   std::vector<std::string> passes_off = {};
   std::string requests = {};  // mixed: the sequences, in short form or by file (requests.h)
   int64_t tp = 1;             // GPUs that share every layer
+  int64_t ep = 1;             // GPUs that share the experts (frontend/parallel.h)
+  double imbalance = 0;       // rows of the busiest expert over the mean; 0: of a uniform routing
+  std::string weights = {};   // precisions (frontend/override_precision.h); empty: as the file says
+  std::string activations = {};
+  std::string kv_cache = {};
+  int64_t images = 0;  // in each sequence, whose tokens hold theirs; prefill, mixed
   std::optional<double> host_launch_us = {};  // eager: of an operator; left out: the machine's
-  double reserve_gib = 1;     // of driver, framework and collectives: vLLM's logs show 0.5 to 1.5
-  bool fp8_products = false;  // weights and activations of products in fp8
-  bool advice = false;        // also predict changes that would help
+  double reserve_gib = 1;  // of driver, framework and collectives: vLLM's logs show 0.5 to 1.5
+  bool advice = false;     // also predict changes that would help
 
   bool operator==(const ModelRequest&) const = default;
 };

@@ -100,7 +100,7 @@ Result<plan::Plan> mixed_plan(const Fields& row, const Setup& setup) {
 Result<plan::Estimate> tp_estimate(const Fields& row, const Setup& setup, bool collectives) {
   ORR_TRY(const frontend::Model decoder, decoder_of(row, setup));
   ORR_TRY(const int64_t ranks, row.integer("tp", 1, 64));
-  ORR_TRY(const frontend::Model shard, frontend::shard(decoder, ranks));
+  ORR_TRY(const frontend::Model shard, frontend::shard(decoder, {.tp = ranks}));
   ORR_TRY(const frontend::Phase phase, frontend::parse_phase(row.text("phase")));
   ORR_TRY(const int64_t batch, row.integer("batch", 1, int64_t{1} << 20));
   ORR_TRY(const int64_t tokens, row.integer("seq_q", 1, kMostTokens));

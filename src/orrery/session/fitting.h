@@ -1,0 +1,30 @@
+// fitting: whether a step fits into a machine's memory, and what would.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "orrery/base/result.h"
+#include "orrery/frontend/model.h"
+#include "orrery/graph/graph.h"
+#include "orrery/machine/machine.h"
+#include "orrery/plan/memory.h"
+#include "orrery/report/prediction.h"
+#include "orrery/session/step.h"
+
+namespace orrery::session {
+
+/// What is to fit, and where. `whole` is the model before it is shared, `graph` one GPU's.
+struct Fitting {
+  const frontend::Model& whole;
+  const graph::Graph& graph;
+  const Step& step;
+  const machine::Chip& chip;
+  Bytes towers;  // that are loaded beside the graph's weights
+};
+
+/// Whether a step that takes `memory` fits into the usable part of the machine's; if not, the
+/// largest batch, the number of GPUs and the cache with which it would.
+Result<report::Fit> fit_of(const Fitting& fitting,
+                           const plan::Memory& memory,
+                           const ModelRequest& request);
+
+}  // namespace orrery::session
