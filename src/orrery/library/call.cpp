@@ -209,6 +209,7 @@ std::string_view name(const Call& call) {
           [](const GroupedGemmCall&) -> std::string_view { return "grouped_gemm"; },
           [](const ConvCall&) -> std::string_view { return "conv"; },
           [](const CollectiveCall& c) -> std::string_view { return c.op; },
+          [](const ExpertExchangeCall& c) -> std::string_view { return name(c.phase); },
           [](const MoeCall&) -> std::string_view { return "moe"; },
           [](const FusedCall&) -> std::string_view { return "fused"; },
           [](const StateMixCall&) -> std::string_view { return "state_mix"; },
@@ -264,6 +265,7 @@ NamedSizes positive_sizes(const Call& call) {
           [](const CollectiveCall& c) -> NamedSizes {
             return {{"bytes", c.bytes}, {"gpus", c.gpus}};
           },
+          [](const ExpertExchangeCall& c) -> NamedSizes { return positive_sizes(c); },
           [](const StateMixCall& c) -> NamedSizes { return positive_sizes(c); },
           [](const Conv1dCall& c) -> NamedSizes { return positive_sizes(c); },
           [](const IndexerCall& c) -> NamedSizes { return positive_sizes(c); },

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "orrery/base/dtype.h"
+#include "orrery/library/exchange_call.h"
 #include "orrery/library/fused_call.h"
 #include "orrery/library/mixer_calls.h"
 
@@ -170,6 +171,7 @@ using Call = std::variant<GemmCall,
                           GroupedGemmCall,
                           ConvCall,
                           CollectiveCall,
+                          ExpertExchangeCall,
                           MoeCall,
                           StateMixCall,
                           Conv1dCall,

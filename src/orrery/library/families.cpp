@@ -8,6 +8,7 @@
 #include "orrery/library/cudnn_attention.h"
 #include "orrery/library/cudnn_conv.h"
 #include "orrery/library/efficient_attention.h"
+#include "orrery/library/expert_exchange.h"
 #include "orrery/library/family.h"
 #include "orrery/library/flash_attention.h"
 #include "orrery/library/flash_backward.h"
@@ -70,6 +71,7 @@ std::span<const FamilyKind> family_kinds() {
       FamilyKind{"peer_all_reduce", read_peer_all_reduce},
       FamilyKind{"triton", read_triton_rows},
       FamilyKind{"nccl", read_nccl},
+      FamilyKind{"deepep", read_deepep},
       FamilyKind{"state_mix", read_state_mix},
       FamilyKind{"causal_conv1d", read_causal_conv1d},
       FamilyKind{"indexer", read_indexer},

@@ -78,6 +78,7 @@ std::string_view kind_of(const library::Call& call) {
           [](const library::GroupedGemmCall&) -> std::string_view { return "gemm"; },
           [](const library::ConvCall&) -> std::string_view { return "conv"; },
           [](const library::CollectiveCall&) -> std::string_view { return "collective"; },
+          [](const library::ExpertExchangeCall&) -> std::string_view { return "collective"; },
           [](const library::MoeCall&) -> std::string_view { return "moe"; },
           [](const library::StateMixCall&) -> std::string_view { return "recurrence"; },
           [](const library::Conv1dCall&) -> std::string_view { return "conv"; },
