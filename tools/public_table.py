@@ -56,6 +56,8 @@ class Cell:
             return 12 if half else 20 if self.kind.startswith("fp8") else None
         if self.operator in COLLECTIVES:
             return 20 if self.kind == "from 1 MiB" else None
+        if self.operator == "moe_a2a":
+            return 20 if self.kind.endswith("from 1 MiB") else None
         return 20 if self.operator in ("moe", "mla_prefill", "mla_decode") else None
 
     def median(self) -> float:
@@ -87,6 +89,9 @@ HEADER = ["machine", "operator", "type", "n", "none", "mean %", "median %", "p90
 def kind_of(operator: str, row: Row) -> str:
     if operator in COLLECTIVES:
         return "from 1 MiB" if int(row["bytes"]) >= MIB else "below 1 MiB"
+    if operator == "moe_a2a":  # by the bytes of one GPU's tokens in bf16
+        large = 2 * int(row["tokens"]) * int(row["hidden"]) >= MIB
+        return f"{row['kind']} {'from' if large else 'below'} 1 MiB"
     if operator == "linear_attention":
         return row["kind"].split(":")[0]
     dtype = row.get("dtype", "")
