@@ -102,17 +102,20 @@ void limit_keys(library::AttentionCall& call, const graph::Attributes& attribute
 
 }  // namespace
 
-void read_small_cache(library::AttentionCall& call, DType cache, std::string_view architecture) {
-  if (cache == call.dtype) {
-    return;
+namespace {
+
+/// Sets the cache's type and whose kernel reads it. Values of another size than keys, which engines
+/// have in prompts of latent attention, stay with the framework.
+void by_engine(library::AttentionCall& call, DType cache, const Context& context) {
+  const bool small = cache != call.dtype;
+  if (small) {
+    call.kv_dtype = cache;
   }
-  call.kv_dtype = cache;
-  if (!architecture.starts_with("gfx")) {
-    call.backend = architecture.starts_with("sm_80") ? "sglang" : "vllm";
+  const std::string backend = attention_backend(context.engine, small, context.architecture);
+  if (!backend.empty() && call.head_dim_v == 0 && call.lengths.empty()) {
+    call.backend = backend;
   }
 }
-
-namespace {
 
 library::AttentionCall attention_call(const graph::Graph& graph,
                                       const graph::Op& op,
@@ -136,7 +139,7 @@ library::AttentionCall attention_call(const graph::Graph& graph,
   call.backend = call.head_dim > kMostHead ? "efficient" : "";
   if (context.requests.empty()) {
     limit_keys(call, op.attributes);
-    read_small_cache(call, graph[op.inputs[1]].type.dtype, context.architecture);
+    by_engine(call, graph[op.inputs[1]].type.dtype, context);
     return call;
   }
   call.head_dim_v = 0;  // kernels for packed sequences read values as wide as keys: padded ones
@@ -150,7 +153,8 @@ std::vector<NamedCall> attention_calls(const graph::Graph& graph,
                                        const graph::Op& op,
                                        const Context& context) {
   const library::AttentionCall one = attention_call(graph, op, context);
-  if (context.requests.empty() || one.head_dim <= kMostHead) {
+  const bool packed = one.head_dim <= kMostHead && context.engine == Engine::PyTorch;
+  if (context.requests.empty() || packed) {
     return {{"", one}};
   }
   std::vector<NamedCall> calls;
@@ -165,6 +169,7 @@ std::vector<NamedCall> attention_calls(const graph::Graph& graph,
     call.lengths.clear();
     call.key_lengths.clear();
     call.backend = "efficient";
+    by_engine(call, graph[op.inputs[1]].type.dtype, context);
     calls.push_back({group.suffix, std::move(call)});
   }
   return calls;

@@ -14,16 +14,12 @@
 
 namespace orrery::passes {
 
-/// The framework's calls for an attention operator of q [batch, heads, seq, dim], k and v: one, or
-/// of a mixed step with heads that no kernel for packed sequences takes, one a group of equal
-/// sequences.
+/// The calls for an attention operator of q [batch, heads, seq, dim], k and v: one, or of a mixed
+/// step one a group of equal sequences, where an engine runs it or heads are larger than kernels
+/// for packed sequences take.
 std::vector<NamedCall> attention_calls(const graph::Graph& graph,
                                        const graph::Op& op,
                                        const Context& context);
-
-/// A cache of another type than the queries': serving engines' kernels read it, where a chip has
-/// them.
-void read_small_cache(library::AttentionCall& call, DType cache, std::string_view architecture);
 
 /// What the operator does and the call does not say: caps, biases, sinks, a small cache of packed
 /// sequences.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "orrery/graph/graph.h"
+#include "orrery/passes/engine.h"
 #include "orrery/plan/estimate.h"
 #include "orrery/plan/plan.h"
 
@@ -27,7 +28,8 @@ struct Context {
   graph::Sizes sizes;
   plan::Runtime runtime = plan::Runtime::Graph;
   plan::ClockState clock = plan::ClockState::Steady;
-  std::string architecture = {};       // of the chip: decides whose kernels run quantised experts
+  std::string architecture = {};  // of the chip: decides which of an engine's kernels run
+  Engine engine = Engine::PyTorch;
   std::vector<DType> multiplies = {};  // types that its matrix unit takes; empty: all
   double imbalance = 0;  // rows of the busiest expert over the mean; 0: as uniform routing gives
   std::optional<DType> cache = {};     // of a mixed step's keys and values; none: as computed

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
+#include "orrery/passes/engine.h"
 #include "orrery/passes/expert_rows.h"
 #include "orrery/passes/product_types.h"
 
@@ -18,31 +18,6 @@ namespace orrery::passes {
 namespace {
 
 using graph::Scheme;
-
-/// Whose kernels serving engines run for experts of such weights: what vLLM and SGLang choose by
-/// themselves, as far as the libraries know it.
-std::string_view backend_of(Scheme scheme, std::string_view architecture) {
-  const auto on = [architecture](std::string_view chip) { return architecture.starts_with(chip); };
-  if (on("gfx")) {
-    return "";
-  }
-  switch (scheme) {
-    case Scheme::None:
-      return "";
-    case Scheme::Tensor:
-    case Scheme::Channel:
-      return on("sm_100") ? "trtllm-gen" : "cutlass";
-    case Scheme::Block:
-      return on("sm_100") ? "trtllm-gen" : on("sm_120") ? "triton-64" : "triton";
-    case Scheme::Group:
-      return "marlin";
-    case Scheme::Mx:
-      return on("sm_90") ? "triton-mxfp4" : "marlin";
-    case Scheme::Nv:
-      return "flashinfer-cutlass";
-  }
-  ORR_UNREACHABLE();
-}
 
 class Experts {
  public:
@@ -103,6 +78,7 @@ class Experts {
     call.gated = size(2, 1) == 2 * call.inter;
     call.rows = busiest_rank(rows, ranks());
     call.dtype = dtype(0);
+    call.backend = expert_backend(context_.engine, op_.attributes.scheme, context_.architecture);
     if (op_.attributes.sources > 1) {  // only what was dispatched to it is there
       call.tokens = dispatched(call.rows);
     }
@@ -118,8 +94,9 @@ class Experts {
     const int64_t sum = std::accumulate(rows.begin(), rows.end(), int64_t{0});
     const double mean_rows =
         static_cast<double>(all.tokens * all.topk) / static_cast<double>(ranks());
-    const double mean_tokens =
-        static_cast<double>(all.tokens) * ranks_met(all, ranks()) / static_cast<double>(ranks());
+    const double mean_tokens = static_cast<double>(all.tokens) *
+                               library::distinct_ranks(all.experts, all.topk, ranks()) /
+                               static_cast<double>(ranks());
     const auto tokens = std::llround(mean_tokens * static_cast<double>(sum) / mean_rows);
     const int64_t least = std::max<int64_t>(1, rows.front());
     return std::max(least, std::min<int64_t>(all.tokens, tokens));
@@ -131,7 +108,6 @@ class Experts {
     const ProductTypes types = product_types(attributes, weight, dtype(0), context_);
     call.dtype = types.input;
     call.quantisation = types.quantisation;
-    call.backend = backend_of(attributes.scheme, context_.architecture);
     // Marlin's kernels for float weights are not known on sm_80; those for integers read as much.
     const bool float_weights =
         attributes.scheme == Scheme::Mx && !context_.architecture.starts_with("sm_80");
@@ -152,21 +128,36 @@ class Experts {
     }
   }
 
-  /// One direction of the all-to-all: a token travels once to each GPU that holds one of its
-  /// experts.
+  /// A phase of the exchange. DeepEP's kernels are known on the chips below; elsewhere NCCL's
+  /// all-to-all carries as many bytes.
   library::Call exchange(const library::MoeCall& layer, bool dispatch) const {
     const int64_t groups = op_.attributes.sources;
     const int64_t sharers = ranks() / groups;  // of the tokens of a group: each sends its part
-    const double tokens =
-        std::ceil(static_cast<double>(own_tokens()) / static_cast<double>(sharers));
-    const DType sent = dispatch && layer.dtype == DType::F8E4M3 ? DType::F8E4M3 : dtype(0);
-    library::CollectiveCall call;
-    call.op = "all_to_all";
+    library::ExpertExchangeCall call;
+    call.phase = dispatch ? library::ExchangePhase::Dispatch : library::ExchangePhase::Combine;
+    call.tokens = (own_tokens() + sharers - 1) / sharers;
+    call.hidden = layer.hidden;
+    call.experts = experts();
+    call.topk = layer.topk;
     call.gpus = ranks();
-    call.dtype = sent;
-    call.bytes = std::llround(tokens * ranks_met(routing(), ranks()) *
-                              static_cast<double>(layer.hidden) * element_size(sent).value());
-    return call;
+    call.dtype = dispatch && layer.dtype == DType::F8E4M3 ? DType::F8E4M3 : DType::BF16;
+    // DeepEP's README: low-latency kernels for decoding, up to 128 tokens a rank
+    constexpr int64_t kFewTokens = 128;
+    call.backend = call.tokens <= kFewTokens ? "deepep-low-latency" : "";
+    const bool known =
+        context_.architecture.starts_with("sm_90") || context_.architecture.starts_with("sm_100");
+    return known ? library::Call(call) : library::Call(all_to_all(call));
+  }
+
+  static library::CollectiveCall all_to_all(const library::ExpertExchangeCall& call) {
+    library::CollectiveCall exchange;
+    exchange.op = "all_to_all";
+    exchange.gpus = call.gpus;
+    exchange.dtype = call.dtype;
+    exchange.bytes = std::llround(static_cast<double>(call.tokens * call.hidden) *
+                                  element_size(call.dtype).value() *
+                                  library::distinct_ranks(call.experts, call.topk, call.gpus));
+    return exchange;
   }
 
   const graph::Graph& graph_;

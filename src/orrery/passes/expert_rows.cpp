@@ -192,15 +192,4 @@ std::vector<int64_t> busiest_rank(const std::vector<int64_t>& rows, int64_t rank
   return own;
 }
 
-double ranks_met(const Routing& routing, int64_t ranks) {
-  const int64_t held = routing.experts / ranks;
-  double none = 1;  // that no expert of a token is on one GPU
-  for (int64_t i = 0; i < routing.topk; ++i) {
-    none *= std::max(
-        0.0,
-        static_cast<double>(routing.experts - held - i) / static_cast<double>(routing.experts - i));
-  }
-  return static_cast<double>(ranks) * (1 - none);
-}
-
 }  // namespace orrery::passes

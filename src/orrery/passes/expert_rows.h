@@ -45,8 +45,4 @@ Result<std::vector<int64_t>> skewed_rows(const Routing& routing, double imbalanc
 /// otherwise mean ones has.
 std::vector<int64_t> busiest_rank(const std::vector<int64_t>& rows, int64_t ranks);
 
-/// How many of `ranks` GPUs, of equally many experts each, a token's experts are on, all equally
-/// likely: ranks (1 - C(n - c, k) / C(n, k)).
-double ranks_met(const Routing& routing, int64_t ranks);
-
 }  // namespace orrery::passes

@@ -71,12 +71,5 @@ TEST(BusiestRank, HoldsTheBusiestExpert) {
   EXPECT_EQ(sum_of(busiest_rank(rows, 8)), 500 + 7 * 10);
 }
 
-// Two of four experts, two GPUs of two: both on one with chance 1/3, so 5/3 GPUs in the mean.
-TEST(RanksMet, CountsAGpuOnce) {
-  EXPECT_DOUBLE_EQ(ranks_met({.tokens = 1, .experts = 4, .topk = 2}, 2), 5.0 / 3);
-  EXPECT_DOUBLE_EQ(ranks_met({.tokens = 1, .experts = 4, .topk = 1}, 4), 1);
-  EXPECT_DOUBLE_EQ(ranks_met({.tokens = 1, .experts = 4, .topk = 4}, 2), 2);
-}
-
 }  // namespace
 }  // namespace orrery::passes

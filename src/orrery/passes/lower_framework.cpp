@@ -327,7 +327,7 @@ class Lowering {
       }
       return {};
     }
-    library::Call call = mixed_call(graph_, context_.sizes, op, context_.architecture);
+    library::Call call = mixed_call(graph_, op, context_);
     if (std::holds_alternative<library::AttentionCall>(call)) {
       note_all(attention_notes(graph_, op, context_));
     }
@@ -388,6 +388,7 @@ class Lowering {
     call.op = "all_reduce";
     call.bytes = static_cast<int64_t>(context_.sizes.bytes(type).value());
     call.gpus = op.attributes.size;
+    call.backend = all_reduce_backend(context_.engine, context_.architecture);
     add(op, "", call);
   }
 

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "orrery/passes/attention_calls.h"
-
 namespace orrery::passes {
 
 namespace {
@@ -73,7 +71,7 @@ library::Call index(const Operands& in) {
   return call;
 }
 
-library::Call latent_attention(const Operands& in, std::string_view architecture) {
+library::Call latent_attention(const Operands& in, const Context& context) {
   if (in.op().inputs.size() > 2) {
     library::SparseAttentionCall call;
     call.batch = in.size(0, 0);
@@ -100,24 +98,26 @@ library::Call latent_attention(const Operands& in, std::string_view architecture
   call.causal = in.op().attributes.causal && !one_token;
   call.dtype = in.dtype(0);
   call.backend = "efficient";  // the framework's one kernel for heads this large
-  if (in.dtype(1) != call.dtype) {
+  const bool small = in.dtype(1) != call.dtype;
+  const std::string backend = latent_backend(context.engine, small, context.architecture);
+  if (!backend.empty()) {  // a kernel that knows shared heads
+    call.backend = backend;
     call.heads = in.size(0, 1);
     call.seq_q = in.size(0, 2);
     call.causal = in.op().attributes.causal;
-    read_small_cache(call, in.dtype(1), architecture);
+  }
+  if (small) {
+    call.kv_dtype = in.dtype(1);
   }
   return call;
 }
 
 }  // namespace
 
-library::Call mixed_call(const graph::Graph& graph,
-                         const graph::Sizes& sizes,
-                         const graph::Op& op,
-                         std::string_view architecture) {
-  const Operands in(graph, sizes, op);
+library::Call mixed_call(const graph::Graph& graph, const graph::Op& op, const Context& context) {
+  const Operands in(graph, context.sizes, op);
   if (op.kind == OpKind::LatentAttention) {
-    return latent_attention(in, architecture);
+    return latent_attention(in, context);
   }
   if (op.kind == OpKind::IndexKeys) {
     return index(in);

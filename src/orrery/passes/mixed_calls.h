@@ -2,18 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
-
 #include "orrery/graph/graph.h"
 #include "orrery/library/call.h"
+#include "orrery/passes/context.h"
 
 namespace orrery::passes {
 
 /// The call of a recurrence, a convolution, latent attention or its index.
-/// `architecture` is the chip's: a latent in a small type is read by serving engines' kernels.
-library::Call mixed_call(const graph::Graph& graph,
-                         const graph::Sizes& sizes,
-                         const graph::Op& op,
-                         std::string_view architecture);
+library::Call mixed_call(const graph::Graph& graph, const graph::Op& op, const Context& context);
 
 }  // namespace orrery::passes

@@ -110,7 +110,7 @@ library::AttentionCall absorbed_call(library::AttentionCall call,
   call.batch = group.batch;
   call.seq_kv = group.keys;
   call.causal = false;
-  const bool in_one = call.kv_dtype.has_value();  // kernels that know shared heads
+  const bool in_one = call.backend != "efficient";  // a kernel that knows shared heads
   call.heads = in_one ? heads : 1;
   call.seq_q = in_one ? 1 : heads;
   return call;
@@ -150,8 +150,7 @@ Result<std::vector<NamedCall>> latent_calls(const graph::Graph& graph,
   if (!sizes) {
     return not_packed(graph, op, "latent attention without its projections");
   }
-  const auto call =
-      std::get<library::AttentionCall>(mixed_call(graph, context.sizes, op, context.architecture));
+  const auto call = std::get<library::AttentionCall>(mixed_call(graph, op, context));
   std::vector<NamedCall> calls;
   for (const SequenceGroup& group : groups_of(context.requests)) {
     if (group.tokens == 1) {
@@ -199,7 +198,7 @@ std::vector<SequenceGroup> groups_of(const std::vector<Request>& requests) {
 Result<std::vector<NamedCall>> packed_calls(const graph::Graph& graph,
                                             const graph::Op& op,
                                             const Context& context) {
-  const library::Call one = mixed_call(graph, context.sizes, op, context.architecture);
+  const library::Call one = mixed_call(graph, op, context);
   if (std::holds_alternative<library::AttentionCall>(one)) {
     return latent_calls(graph, op, context);
   }

@@ -231,12 +231,18 @@ o: bf16 [batch, 8, 1, 64] = attention q k v
 output o
 )";
   const graph::Graph graph = parsed(kCache);
-  const auto plan = run(graph, with(graph, {{"batch", 2}}), {});
-  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
-  EXPECT_THAT(plan->notes, ::testing::IsEmpty());
-  const auto& call = std::get<library::AttentionCall>(plan->steps.back().call);
-  EXPECT_EQ(call.kv_dtype, DType::F8E4M3);
-  EXPECT_EQ(call.backend, "vllm");
+  const auto kernel_on = [&graph](std::string_view architecture) {
+    Context context = with(graph, {{"batch", 2}});
+    context.architecture = architecture;
+    const auto plan = run(graph, context, {});
+    EXPECT_TRUE(plan.ok()) << plan.error().to_string();
+    EXPECT_THAT(plan->notes, ::testing::IsEmpty());
+    return std::get<library::AttentionCall>(plan->steps.back().call);
+  };
+  EXPECT_EQ(kernel_on("sm_90a").kv_dtype, DType::F8E4M3);
+  EXPECT_EQ(kernel_on("sm_90a").backend, "vllm");
+  EXPECT_EQ(kernel_on("sm_80").backend, "sglang");
+  EXPECT_EQ(kernel_on("gfx942").backend, "");
 }
 
 constexpr std::string_view kCausalWindow = R"(graph "window"

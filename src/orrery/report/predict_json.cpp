@@ -150,7 +150,7 @@ void write(JsonWriter& json, const ModelPrediction& prediction, Detail detail) {
     json.member(name, value);
   }
   json.member("layers", prediction.layers).member("tp", prediction.tp).member("ep", prediction.ep);
-  json.member("runtime", name(prediction.plan.runtime));
+  json.member("runtime", name(prediction.plan.runtime)).member("engine", prediction.engine);
   write_setting(json, prediction.setting);
   write_estimate(json, prediction.time.total);
   json.member("tokens_per_second",

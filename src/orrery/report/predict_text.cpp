@@ -286,8 +286,9 @@ std::string to_text(const ModelPrediction& prediction, Detail detail) {
   const plan::PlanTime& time = prediction.time;
   std::string text = title(prediction);
   text += setting_line(prediction.setting);
-  text += fmt::format("runtime  {}, clock {}, {} layers{}\n\n",
+  text += fmt::format("runtime  {}{}, clock {}, {} layers{}\n\n",
                       name(prediction.plan.runtime),
+                      prediction.engine == "pytorch" ? "" : " with " + prediction.engine,
                       prediction.setting.clock,
                       prediction.layers,
                       shared_by(prediction));

@@ -76,6 +76,7 @@ struct ModelPrediction {
   plan::PlanTime time;
   int64_t tp = 1;                     // GPUs that share its layers
   int64_t ep = 1;                     // GPUs that share its experts
+  std::string engine = "pytorch";     // whose attention, experts and all-reduces
   std::optional<Advice> advice = {};  // where it was asked for
 };
 

@@ -104,6 +104,13 @@ constexpr std::array kOptions = {
                   request.runtime = text;
                   return {};
                 }},
+    ModelOption{"engine",
+                "E",
+                "whose attention, experts and all-reduces: pytorch, vllm, sglang, trtllm [pytorch]",
+                [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  request.engine = text;
+                  return {};
+                }},
     ModelOption{"requests",
                 "R",
                 "mixed: COUNTxTOKENS@CACHED,... or a CSV file with columns chunk, context",

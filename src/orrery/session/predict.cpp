@@ -167,6 +167,7 @@ const Result<report::ModelPrediction>& Predictor::predict(const ModelRequest& re
 Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) {
   ORR_TRY_VOID(check_shares(request));
   ORR_TRY(const plan::Runtime runtime, plan::parse_runtime(request.runtime));
+  ORR_TRY(const passes::Engine engine, passes::parse_engine(request.engine));
   ORR_TRY(const plan::ClockState clock, parse_state(request.state));
   ORR_TRY(Step step, step_of(request));
   ORR_TRY(Model* const found, known_model(request));
@@ -180,6 +181,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
                                 .runtime = runtime,
                                 .clock = clock,
                                 .architecture = chip.architecture,
+                                .engine = engine,
                                 .multiplies = multiplied_types(chip),
                                 .imbalance = request.imbalance,
                                 .cache = found->model.cache,
@@ -212,6 +214,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
       .time = std::move(time),
       .tp = request.tp,
       .ep = request.ep,
+      .engine = request.engine,
   };
   if (request.advice) {
     prediction.advice = model_advice(

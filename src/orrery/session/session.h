@@ -36,7 +36,8 @@ struct ModelRequest {
   std::optional<int64_t> context =
       {};  // decode: tokens attended to, the new one included; 1024 if left out
   std::string runtime = "graph";
-  std::string state = "steady";  // of the clock: burst or steady
+  std::string engine = "pytorch";  // whose attention, experts and all-reduces (passes/engine.h)
+  std::string state = "steady";    // of the clock: burst or steady
   double usable_memory =
       0.9;  // share of the machine's memory; vLLM's gpu_memory_utilization is 0.9
   std::vector<std::string> passes_off = {};
