@@ -22,6 +22,7 @@ def docs(run: Run) -> Outcome:
     outcome = Outcome(1 if not broken else 0, len(broken), note=f"{len(pages)} pages")
     for text in broken:
         print(text)
+    run.call(ROOT / "orrery", "--version")  # builds it if need be
     outcome += machine_pages(run)
     scripts = [(page, "\n".join(RUNNABLE.findall(read(page)))) for page in pages]
     scripts += [(path, read(path)) for path in sorted(ROOT.glob("examples/*/run.sh"))]
