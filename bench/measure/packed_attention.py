@@ -34,6 +34,10 @@ STEPS = [  # chunk, behind, decodes, context of each
     (384, 24576, 8, 4096),
     (768, 0, 128, 3072),
 ]
+# One long sequence of few rows beside 1, 2, 3 .. short ones: who shares an SM with whom.
+BESIDE = [(128, 24576, decodes, 1024) for decodes in (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24)]
+BESIDE += [(128, 49152, 4, context) for context in (64, 1024, 4096)]
+BESIDE += [(256, 24576, decodes, 1024) for decodes in (1, 2, 4, 8)]
 
 
 def lengths(step):
@@ -136,8 +140,8 @@ def main():
             "latency_us min_us".split()
         )
         for model in MODELS:
-            for step in STEPS:
-                for layout in ("token", "head"):
+            for step in STEPS + BESIDE:
+                for layout in ("token", "head") if step in STEPS else ("token",):
                     median, least = measure(model, step, layout)
                     rows.writerow([*model, *step, layout, f"{median:.2f}", f"{least:.2f}"])
                     file.flush()

@@ -199,13 +199,20 @@ std::vector<TileGroup> split_groups(const Tiling& tiling, int64_t splits) {
   return result;
 }
 
+// Whether a tile is about as long as those of a group.
+bool alike(const TileBlocks& tile, const TileBlocks& mean) {
+  constexpr double kApart = 0.25;
+  return std::abs(tile.blocks - mean.blocks) <= kApart * std::max(tile.blocks, mean.blocks);
+}
+
 // Tiles of packed sequences with keys of their own, in issue order; runs of sequences that have one
-// tile each (decoding ones) are merged. Blocks beyond a sequence's queries end at once (the grid is
-// as for the longest): the last group.
+// tile each (decoding ones) and are about as long are merged. Blocks beyond a sequence's queries
+// end at once (the grid is as for the longest): the last group.
 std::vector<TileGroup> packed_tiles(const AttentionCall& call,
                                     const Launch& launch,
                                     Tiling tiling) {
   constexpr size_t kMost = 8;  // groups of a long sequence, and of all short ones
+  constexpr size_t kMostGroups = 64;
   std::vector<TileGroup> tiles;
   const size_t run = std::max<size_t>(1, (call.lengths.size() + kMost - 1) / kMost);
   size_t merged = run;  // sequences in the last group; at `run` a new one begins
@@ -225,15 +232,15 @@ std::vector<TileGroup> packed_tiles(const AttentionCall& call,
       const auto groups = tile_groups(tiling, kMost);
       tiles.insert(tiles.end(), groups.begin(), groups.end());
       merged = run;
-    } else if (merged < run) {
-      const TileBlocks own = blocks_of(tiling, 0);
+    } else if (const TileBlocks own = blocks_of(tiling, 0);
+               merged < run && (alike(own, tiles.back().mean) || tiles.size() > kMostGroups)) {
       TileGroup& last = tiles.back();
       last.mean.blocks = (last.mean.blocks * last.tiles + own.blocks) / (last.tiles + 1);
       last.mean.masked = (last.mean.masked * last.tiles + own.masked) / (last.tiles + 1);
       ++last.tiles;
       ++merged;
     } else {
-      tiles.push_back({1, blocks_of(tiling, 0)});
+      tiles.push_back({1, own});
       merged = 1;
     }
   }
@@ -279,6 +286,45 @@ ProfilePhase ends_at_once() {
   return phase;
 }
 
+// Chance that two of the few long CTAs of a launch meet on one SM, which then decides the time. The
+// hardware places CTAs without regard to their length: n of them on SMs with room for two each miss
+// one another like birthdays, with exp(-n (n - 1) / (2 SMs)), as far as SMs are shared at all. (64
+// CTAs of 193 blocks beside 32 to 768 of 8: the same launch takes 421 us or 670 us.)
+double chance_to_meet(double few, double all, const machine::Core& core) {
+  const auto sms = static_cast<double>(core.count);
+  if (all <= sms || few > sms) {
+    return 0;
+  }
+  const double shared = std::min(1.0, 2 * (all - sms) / all);
+  return 1 - std::exp(-few * (few - 1) / (2 * sms) * shared);
+}
+
+// CTAs with blocks, and those that have at least half of the most.
+struct Lengths {
+  double all = 0;
+  double few = 0;
+  double most = 0;
+};
+
+Lengths lengths_of(const std::vector<TileGroup>& tiles, double copies) {
+  Lengths lengths;
+  for (const auto& group : tiles) {
+    lengths.most = std::max(lengths.most, group.mean.blocks);
+  }
+  for (const auto& group : tiles) {
+    lengths.all += group.mean.blocks > 0 ? group.tiles * copies : 0;
+    lengths.few += group.mean.blocks >= lengths.most / 2 ? group.tiles * copies : 0;
+  }
+  return lengths;
+}
+
+// A block of such a CTA: alone on its SM, or with another that takes as much of the pipes.
+ProfilePhase lone_block(ProfilePhase block, double chance, const FlashTable& table) {
+  const double share = block.chain.fixed.value() / table.block.alone;
+  block.chain.fixed += Cycles(chance * (2 - table.block.alone) * share);
+  return block;
+}
+
 void set_tiles(Profile& profile,
                const AttentionCall& call,
                const Launch& launch,
@@ -294,20 +340,24 @@ void set_tiles(Profile& profile,
   wait.name = "first operands";
   wait.chain.fixed = Cycles(table.wait);
   const ProfilePhase block = main_loop(call, launch, table, core);
+  const Lengths lengths = lengths_of(tiles, copies);
+  const bool packed = !call.key_lengths.empty();
+  const double chance = packed ? chance_to_meet(lengths.few, lengths.all, core) : 0;
+  const ProfilePhase lone = lone_block(block, chance, table);
   const auto steps = static_cast<double>(masked_steps(call, launch));
   double read = 0;
   std::vector<kernel::UnitKind> kinds;
   kinds.reserve(tiles.size());
   for (const auto& group : tiles) {
     const double count = group.tiles * copies;
-    if (!(group.mean.blocks > 0) && !call.key_lengths.empty()) {
+    if (!(group.mean.blocks > 0) && packed) {
       kinds.push_back({count, {ends_at_once()}});
       continue;
     }
     kinds.push_back(unit_of(count,
                             group.mean.blocks,
                             wait,
-                            block,
+                            group.mean.blocks >= lengths.most / 2 ? lone : block,
                             rest_of_tile(group.mean, launch, table, steps, core)));
     read += count * group.mean.blocks * block.work.l2_read.value();
   }

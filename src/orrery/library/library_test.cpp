@@ -217,6 +217,25 @@ TEST(Flash, PackedSequencesHaveTheirOwnTiles) {
   EXPECT_EQ(candidates(call)[0][0].units, 32 * 9);
 }
 
+// A chunk of one tile is not averaged with the decoding sequences beside it: 512 blocks of 64 keys
+// stay together.
+TEST(Flash, ALongSequenceOfOneTileStaysApart) {
+  auto call = attention({9, 32, 8, 128, 32768}, "flash");
+  call.causal = true;
+  call.lengths = std::vector<int64_t>(9, 1);
+  call.key_lengths = std::vector<int64_t>(9, 512);
+  call.lengths[0] = 128;
+  call.key_lengths[0] = 32768;
+  double most = 0;
+  const auto all = candidates(call);
+  for (const kernel::UnitKind& kind : all[0][0].kinds) {
+    for (const kernel::ProfilePhase& phase : kind.phases) {
+      most = std::max(most, phase.trips);
+    }
+  }
+  EXPECT_EQ(most, 512);
+}
+
 // geometry of batch 16, 12 heads of 64, 2048 tokens: copies of 49152 CTAs, 16 x 16 x 12 CTAs of 256
 // threads for dO . O, the loop and the conversion.
 TEST(FlashBackward, LaunchesFiveKernels) {

@@ -15,8 +15,28 @@ namespace {
 
 constexpr int64_t kMostLength = int64_t{1} << 32;
 
+// Keys of packed sequences: as many as a sequence has queries, or more of a cache before them.
+void read_key_lengths(ArgumentReader& reader, library::AttentionCall& call) {
+  if (reader.text("key_lengths") == "none") {
+    return;
+  }
+  call.key_lengths = reader.integers("key_lengths", 1, kMostLength);
+  bool fit = call.key_lengths.size() == call.lengths.size();
+  for (size_t i = 0; fit && i < call.lengths.size(); ++i) {
+    fit = call.key_lengths[i] >= call.lengths[i];
+    call.seq_kv = std::max(call.seq_kv, call.key_lengths[i]);
+  }
+  reader.require(fit,
+                 fmt::format("key_lengths: got {} numbers for {} lengths, need as many, each at "
+                             "least its length",
+                             call.key_lengths.size(),
+                             call.lengths.size()));
+}
+
 void read_lengths(ArgumentReader& reader, library::AttentionCall& call) {
   if (reader.text("lengths") == "none") {
+    reader.require(reader.text("key_lengths") == "none",
+                   "key_lengths: got some without lengths, need both");
     call.batch = reader.size("batch");
     call.seq_q = reader.size("seq_q");
     call.seq_kv = reader.size("seq_kv");
@@ -28,6 +48,7 @@ void read_lengths(ArgumentReader& reader, library::AttentionCall& call) {
   call.seq_q =
       call.lengths.empty() ? 1 : *std::max_element(call.lengths.begin(), call.lengths.end());
   call.seq_kv = call.seq_q;
+  read_key_lengths(reader, call);
 }
 
 // A cache of another type than the queries.
@@ -156,6 +177,7 @@ std::vector<Operator> attention_operators() {
             {"seq_q", "1", "new tokens; 1 is decode"},
             {"seq_kv", "seq_q", "tokens attended to"},
             {"lengths", "none", "packed sequences of these lengths: 512,100,64", true},
+            {"key_lengths", "none", "their keys, cached ones included: 1536,100,2048", true},
             {"head_dim", "128", "size of a head"},
             {"head_dim_v", "head_dim", "size of a head of the values"},
             {"causal", "0", "1: token i sees keys up to its own"},
