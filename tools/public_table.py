@@ -92,6 +92,8 @@ def kind_of(operator: str, row: Row) -> str:
     if operator == "moe_a2a":  # by the bytes of one GPU's tokens in bf16
         large = 2 * int(row["tokens"]) * int(row["hidden"]) >= MIB
         return f"{row['kind']} {'from' if large else 'below'} 1 MiB"
+    if operator == "e2e":
+        return f"{row['phase'].split('_out')[0]} {row['dtype']}"
     if operator == "linear_attention":
         return row["kind"].split(":")[0]
     dtype = row.get("dtype", "")

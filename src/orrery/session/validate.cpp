@@ -86,6 +86,7 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
     validate::Setup setup{.library = opened.library,
                           .estimator = opened.estimator,
                           .decoders = {},
+                          .model = [this](std::string_view name) { return catalog_.model(name); },
                           .given_kernel = request.given_kernel};
     ORR_TRY(setup.decoders, decoders_beside(path));
     if (request.state) {

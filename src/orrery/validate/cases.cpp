@@ -6,8 +6,8 @@ namespace orrery::validate {
 
 namespace {
 
-/// Published tables, by their columns of machine and source.
-std::vector<TableKind> published_kinds() {
+/// Published layers of experts and exchanges among them.
+std::vector<TableKind> published_expert_kinds() {
   return {
       {"public moe_ep_fused",
        {"gpu",
@@ -55,6 +55,16 @@ std::vector<TableKind> published_kinds() {
        predict_exchange_row,
        {{"dispatch_us", "predicted_dispatch_us", dispatch_family, predict_dispatch},
         {"combine_us", "predicted_combine_us", combine_family, predict_combine}}},
+  };
+}
+
+/// Other published tables, by their columns of machine and source.
+std::vector<TableKind> published_kinds() {
+  return {
+      {"public e2e",
+       {"gpu", "phase", "model", "dtype", "batch", "tp", "seqlen_in", "lib"},
+       public_model_family,
+       predict_public_model_row},
       {"public collectives",
        {"gpu", "dtype", "ngpus", "bytes", "lib"},
        public_collective_family,
@@ -156,8 +166,9 @@ std::vector<TableKind> operator_kinds() {
 
 std::span<const TableKind> table_kinds() {
   static const std::vector<TableKind> kKinds = [] {
-    std::vector<TableKind> all = published_kinds();
-    for (const std::vector<TableKind>& more : {model_kinds(), operator_kinds()}) {
+    std::vector<TableKind> all = published_expert_kinds();
+    for (const std::vector<TableKind>& more :
+         {published_kinds(), model_kinds(), operator_kinds()}) {
       all.insert(all.end(), more.begin(), more.end());
     }
     return all;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,7 @@ struct Setup {
   const library::Library& library;
   const plan::Estimator& estimator;
   std::vector<frontend::Model> decoders;  // models.json beside the file
+  std::function<Result<frontend::Model>(std::string_view)> model = {};  // shipped, by name
   std::optional<plan::ClockState> clock = {};
   std::optional<plan::CacheState> cache = {};
   std::optional<plan::Runtime> runtime = {};
@@ -85,6 +87,8 @@ std::string collective_family(const Fields& row);
 Result<plan::Estimate> predict_collective_row(const Fields& row, const Setup& setup);
 std::string public_moe_family(const Fields& row);
 Result<plan::Estimate> predict_public_moe_row(const Fields& row, const Setup& setup);
+std::string public_model_family(const Fields& row);
+Result<plan::Estimate> predict_public_model_row(const Fields& row, const Setup& setup);
 std::string expert_parallel_family(const Fields& row);
 Result<plan::Estimate> predict_expert_parallel_row(const Fields& row, const Setup& setup);
 std::string exchange_family(const Fields& row);

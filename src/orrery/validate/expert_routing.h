@@ -16,7 +16,7 @@ struct RoutedLayer {
   int64_t experts = 0;
   int64_t topk = 1;
   int64_t gpus = 1;
-  std::string_view distribution;  // "balanced", "power_law_1.2" ...
+  std::string_view distribution;  // "balanced", "power_law_1.2", "power_law_sampled_1.9" ...
   bool fill_first = false;  // what rounding leaves over goes to the first GPU's experts (collectors
                             // of vLLM 0.14)
 };
@@ -30,7 +30,8 @@ struct Routed {
 /// The rule of aiconfigurator's collectors (collector/helper.py): balanced deals token t to experts
 /// t + i ceil(experts / topk); a power law draws every expert's share from the density x^-alpha, at
 /// most a row a token, and measures the GPU with most rows. Draws are replaced by quantiles and the
-/// deal of experts to GPUs by the mean over eight fixed shuffles. Error InvalidInput: another
+/// deal of experts to GPUs by the mean over eight fixed shuffles. Sampled, every token draws its
+/// experts by such weights, so few tokens meet fewer experts. Error InvalidInput: another
 /// distribution, or experts that the GPUs cannot share.
 Result<Routed> route(const RoutedLayer& layer);
 

@@ -47,6 +47,21 @@ TEST(Routing, TheBusiestGpuIsMeasured) {
   EXPECT_LE(busiest.tokens, 4096);
 }
 
+// Nine tenths of the weights of x^-1.9 on 1 to 1024 are at most 0.1^(-1 / 0.9) = 13: 16 tokens that
+// draw 16 of 896 experts each take the heavy ones again and again, where a power law by shares
+// spreads its rows.
+TEST(Routing, DrawnExpertsMeetAgain) {
+  const Routed drawn = routed({16, 896, 16, 1, "power_law_sampled_1.9"});
+  const auto met = [](const Routed& all) {
+    return std::count_if(all.rows.begin(), all.rows.end(), [](int64_t rows) { return rows > 0; });
+  };
+  EXPECT_NEAR(static_cast<double>(sum(drawn.rows)), 16 * 16, 32);
+  EXPECT_LT(met(drawn), met(routed({16, 896, 16, 1, "power_law_1.9"})));
+  EXPECT_NEAR(static_cast<double>(sum(routed({100000, 896, 16, 1, "power_law_sampled_1.9"}).rows)),
+              1600000,
+              1000);
+}
+
 // One token to 8 of 160 experts over 32 GPUs: what rounding leaves over fills the first GPU's five.
 TEST(Routing, OldCollectorsFillTheFirstGpu) {
   EXPECT_EQ(sum(routed({1, 160, 8, 32, "power_law_1.2", true}).rows), 5);
