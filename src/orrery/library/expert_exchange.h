@@ -16,6 +16,9 @@ namespace orrery::library {
 //     low latency   for decode steps. ceil(experts / ceil(experts / SMs)) blocks, so few experts
 //                   take few SMs; one copy for each expert; dispatch casts to fp8 on the way.
 //
+// Normal kernels are those of a known layout (counts of each rank cached, as combine and a backward
+// pass have it); a first dispatch also counts, and its host waits for the counts.
+//
 // Time is what does not depend on tokens (launch, flags, barriers, the latency of one token's
 // vector; of low latency also the counts of each expert) and then the slower of SMs and link:
 //
