@@ -236,6 +236,13 @@ Result<std::vector<Profile>> FrameworkAttention::kernels_of(const AttentionCall&
       return sequence;
     }
   }
+  if (call.seq_q == 1 && kernel == "trtllm") {
+    return make_error(ErrorCode::Unsupported,
+                      "[library.attention] {}: got seq_q 1, need more: its decode kernels are not "
+                      "known on {}",
+                      call.backend,
+                      chip.id);
+  }
   if (!tables->prefill) {
     return make_error(ErrorCode::Unsupported,
                       "[library.attention] {}: got seq_q {}, need 1: {} is a decode kernel",

@@ -8,6 +8,7 @@
 
 #include "orrery/library/framework_tiles.h"
 #include "orrery/library/library.h"
+#include "test/support/tree.h"
 
 namespace orrery::library {
 namespace {
@@ -107,6 +108,22 @@ TEST(FrameworkTiles, FlashInferTakesTilesByItsPackedRows) {
   EXPECT_EQ(prefill_tile(call, table, false).rows, 64);
   call.seq_q = 16;
   EXPECT_EQ(prefill_tile(call, table, false).rows, 128);
+}
+
+// Its masked attention of one query is not the kernel of its prompts, which took 2 ms where DRAM
+// allows 0.67.
+TEST(FrameworkAttention, DecodeOfAnEngineWithoutItsKernelIsRefused) {
+  const Library library = *Library::parse(test::read("libraries/trtllm-ampere.toml"), "trtllm");
+  AttentionCall call = decode(60, 32, 32, 1200);
+  call.backend = "trtllm";
+  const auto refused = library.candidates(call, test::machine("a100-sxm-80gb").chip);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(
+      refused.error().message,
+      "[library.attention] trtllm: got seq_q 1, need more: its decode kernels are not known on "
+      "a100-sxm-80gb");
+  call.seq_q = call.seq_kv;
+  EXPECT_TRUE(library.candidates(call, test::machine("a100-sxm-80gb").chip).ok());
 }
 
 TEST(FrameworkAttention, AnUnknownBackendListsTheKnownOnes) {

@@ -111,7 +111,8 @@ void by_engine(library::AttentionCall& call, DType cache, const Context& context
   if (small) {
     call.kv_dtype = cache;
   }
-  const std::string backend = attention_backend(context.engine, small, context.architecture);
+  const std::string backend =
+      attention_backend(context.engine, small, context.architecture, call.seq_q == 1);
   if (!backend.empty() && call.head_dim_v == 0 && call.lengths.empty()) {
     call.backend = backend;
   }

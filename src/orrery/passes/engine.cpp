@@ -55,12 +55,17 @@ Result<Engine> parse_engine(std::string_view text) {
                     text);
 }
 
-std::string attention_backend(Engine engine, bool small_cache, std::string_view architecture) {
+std::string attention_backend(Engine engine,
+                              bool small_cache,
+                              std::string_view architecture,
+                              bool step) {
   if (!is(architecture, "sm_") || (engine == Engine::PyTorch && !small_cache)) {
     return "";
   }
-  if (small_cache && is(architecture, "sm_80") && engine != Engine::TensorRtLlm) {
-    return "sglang";  // vLLM's FlashAttention 2 reads 16 bits
+  // vLLM's FlashAttention 2 reads 16 bits there, and TensorRT-LLM's masked attention is not known.
+  const bool known = engine == Engine::TensorRtLlm ? !step : !small_cache;
+  if (is(architecture, "sm_80") && !known) {
+    return small_cache ? "sglang" : "";
   }
   return std::string(engine == Engine::PyTorch ? "vllm" : name(engine));
 }

@@ -27,8 +27,12 @@ std::string_view name(Engine engine);
 Result<Engine> parse_engine(std::string_view text);
 
 /// Backends on chips of `architecture`; "" where the framework's own serve. A small cache of keys
-/// and values is read by an engine's kernels even in PyTorch, which has none.
-std::string attention_backend(Engine engine, bool small_cache, std::string_view architecture);
+/// and values is read by an engine's kernels even in PyTorch, which has none. `step`: one query a
+/// sequence.
+std::string attention_backend(Engine engine,
+                              bool small_cache,
+                              std::string_view architecture,
+                              bool step = false);
 std::string latent_backend(Engine engine, bool small_cache, std::string_view architecture);
 std::string expert_backend(Engine engine, graph::Scheme scheme, std::string_view architecture);
 std::string all_reduce_backend(Engine engine, std::string_view architecture);

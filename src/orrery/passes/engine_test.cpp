@@ -38,6 +38,11 @@ TEST(Engine, TakesItsOwnKernelsByChip) {
 TEST(Engine, ReadsSmallCachesInAnyCase) {
   EXPECT_EQ(attention_backend(Engine::PyTorch, true, "sm_90a"), "vllm");
   EXPECT_EQ(attention_backend(Engine::Vllm, true, "sm_80"), "sglang");
+  // No decode kernel of TensorRT-LLM is known on an A100.
+  EXPECT_EQ(attention_backend(Engine::TensorRtLlm, false, "sm_80"), "trtllm");
+  EXPECT_EQ(attention_backend(Engine::TensorRtLlm, false, "sm_80", true), "");
+  EXPECT_EQ(attention_backend(Engine::TensorRtLlm, true, "sm_80", true), "sglang");
+  EXPECT_EQ(attention_backend(Engine::TensorRtLlm, false, "sm_90a", true), "trtllm");
   EXPECT_EQ(latent_backend(Engine::PyTorch, true, "sm_90a"), "trtllm-mla");
 }
 
