@@ -44,7 +44,7 @@ constexpr std::array kModels = {NamedModel{"bert_large", "bert-large"},
 struct Run {
   frontend::Model model;
   plan::Runtime runtime = plan::Runtime::Eager;
-  bool engine = false;   // TensorRT-LLM
+  passes::Engine engine = passes::Engine::PyTorch;
   bool unfused = false;  // operators of transformers
 };
 
@@ -95,7 +95,9 @@ Result<Run> engine_run(const Fields& row, frontend::Model model) {
   }
   ORR_TRY(const int64_t ranks, row.integer("tp", 1, 64));
   ORR_TRY(frontend::Model shard, frontend::shard(std::move(model), {.tp = ranks}));
-  return Run{.model = std::move(shard), .runtime = plan::Runtime::Inductor, .engine = true};
+  return Run{.model = std::move(shard),
+             .runtime = plan::Runtime::Inductor,
+             .engine = passes::Engine::TensorRtLlm};
 }
 
 Result<Run> run_of(const Fields& row, const Setup& setup) {
@@ -108,16 +110,6 @@ Result<Run> run_of(const Fields& row, const Setup& setup) {
   ORR_TRY(frontend::Model model, model_of(row, setup));
   return row.text("lib") == "tensorrt_llm" ? engine_run(row, std::move(model))
                                            : torch_run(row, std::move(model));
-}
-
-/// Small caches are read by TensorRT-LLM's own attention.
-void use_engine_attention(plan::Plan& plan) {
-  for (plan::Step& step : plan.steps) {
-    auto* call = std::get_if<library::AttentionCall>(&step.call);
-    if (call != nullptr && call->kv_dtype) {
-      call->backend = "trtllm";
-    }
-  }
 }
 
 /// One step of `batch` sequences: of a prompt of so many tokens, or after so many of context.
@@ -140,11 +132,9 @@ Result<plan::Estimate> step_time(const Run& run,
       .runtime = setup.runtime.value_or(run.runtime),
       .clock = setup.clock.value_or(clock),
       .architecture = setup.estimator.machine().chip.architecture,
+      .engine = run.engine,
   };
   ORR_TRY(plan::Plan plan, passes::run(graph, context));
-  if (run.engine) {
-    use_engine_attention(plan);
-  }
   if (run.unfused) {
     unfuse_attention(plan);
     if (plan.runtime == plan::Runtime::Eager) {
