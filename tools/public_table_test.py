@@ -37,3 +37,19 @@ def test_messages_and_caches_are_told_apart() -> None:
     (cell,) = public_table.scored([row(kv_dtype="fp8")], "h200_sxm", "attention_decode")
     assert cell.kind == "fp8 cache"
     assert cell.limit() == 20
+
+
+def test_exchanges_are_told_apart_by_kernels_and_bytes_of_a_gpus_tokens() -> None:
+    # 512 tokens of 1024 features in bf16 are a mebibyte; one fewer is not.
+    rows = [row(kind="normal", tokens=tokens, hidden="1024") for tokens in ("511", "512")]
+    cells = public_table.scored(rows, "b200_sxm", "moe_a2a")
+    below, above = sorted(cells, key=lambda cell: cell.kind)
+    assert (below.kind, above.kind) == ("normal below 1 MiB", "normal from 1 MiB")
+    assert (below.limit(), above.limit()) == (None, 20)
+
+
+def test_whole_models_are_reported_by_phase_and_not_limited() -> None:
+    rows = [row(phase="throughput_out_tok_s_per_gpu", dtype="fp8", predicted_us="900")]
+    (cell,) = public_table.scored(rows, "h100_sxm", "e2e")
+    assert cell.kind == "throughput fp8"
+    assert cell.holds()
