@@ -50,7 +50,7 @@ inline library::Library libraries(const machine::Machine& machine) {
     }
     parts.push_back(*std::move(library));
   }
-  return library::Library::join(parts);
+  return library::Library::join(std::move(parts));
 }
 
 }  // namespace orrery::test

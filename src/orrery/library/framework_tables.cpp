@@ -88,15 +88,15 @@ KernelTables read_kernel(NumberFile& file, const std::string& section) {
   KernelTables tables;
   const std::string decode = section + ".decode";
   const std::string prefill = section + ".prefill";
-  if (!file.keys_under(decode).empty()) {
+  if (file.has_under(decode)) {
     tables.decode = read_decode(Section(file, decode, ""));
-    if (!file.keys_under(decode + "_fp8").empty()) {
+    if (file.has_under(decode + "_fp8")) {
       tables.decode_fp8 = read_decode(Section(file, decode + "_fp8", decode));
     }
   }
-  if (!file.keys_under(prefill).empty()) {
+  if (file.has_under(prefill)) {
     tables.prefill = read_prefill(Section(file, prefill, ""));
-    if (!file.keys_under(prefill + "_fp8").empty()) {
+    if (file.has_under(prefill + "_fp8")) {
       tables.prefill_fp8 = read_prefill(Section(file, prefill + "_fp8", prefill));
     }
   }

@@ -50,21 +50,21 @@ Result<Library> Library::parse(std::string_view toml, std::string_view origin) {
   FileInfo info{.id = file.text("id"), .version = file.text("version"), .numbers = {}};
   const auto kinds = family_kinds();
   for (size_t i = 0; i < kinds.size(); ++i) {
-    if (!file.keys_under(kinds[i].section).empty()) {
+    if (file.has_under(kinds[i].section)) {
       library.families_.push_back({i, kinds[i].read(file)});
     }
   }
   ORR_TRY_VOID(file.finish("library.parse"));
-  info.numbers = file.numbers();
+  info.numbers = std::move(file).numbers();
   library.files_.push_back(std::move(info));
   return library;
 }
 
-Library Library::join(std::span<const Library> parts) {
+Library Library::join(std::vector<Library> parts) {
   Library all;
-  for (const Library& part : parts) {
-    all.files_.insert(all.files_.end(), part.files_.begin(), part.files_.end());
-    all.families_.insert(all.families_.end(), part.families_.begin(), part.families_.end());
+  for (Library& part : parts) {
+    std::move(part.files_.begin(), part.files_.end(), std::back_inserter(all.files_));
+    std::move(part.families_.begin(), part.families_.end(), std::back_inserter(all.families_));
   }
   std::stable_sort(all.families_.begin(),
                    all.families_.end(),

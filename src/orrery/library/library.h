@@ -32,7 +32,7 @@ class Library {
 
   /// Several files as one; their families are asked in the order of family_kinds(), those of one
   /// kind in the order given here.
-  static Library join(std::span<const Library> parts);
+  static Library join(std::vector<Library> parts);
 
   std::string id() const;       // "cublas-13 + cudnn-9"
   std::string version() const;  // "cuBLAS 13.0, cuDNN 9.19"

@@ -357,7 +357,7 @@ std::unique_ptr<Family> read_moe(NumberFile& file) {
               .unaligned = file.number("moe.unaligned", Unit::One),
               .precisions = {}};
   for (const std::string_view types : kTypes) {
-    if (!file.keys_under(fmt::format("moe.{}", types)).empty()) {
+    if (file.has_under(fmt::format("moe.{}", types))) {
       table.precisions.push_back(read_precision(file, types));
     }
   }

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::string kernel(const std::string& backend, int64_t bytes, int64_t gpus) {
-  static const std::array kParts = {
+  static const std::vector<Library> kParts = {
       *Library::parse(test::read("libraries/peer-all-reduce.toml"), "peer"),
       *Library::parse(test::read("libraries/nccl-2.toml"), "nccl")};
   static const machine::Machine kMachine = test::machine("h200-sxm");

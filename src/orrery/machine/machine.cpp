@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "orrery/machine/likeness.h"
@@ -212,15 +213,9 @@ std::string folded(std::string_view text) {
   return out;
 }
 
-// The names in a text without insisting that the rest is right.
-Machine names_of(const MachineText& text) {
-  Machine machine;
-  auto file = NumberFile::parse(text.toml, text.origin);
-  if (file.ok()) {
-    machine.id = file->text_or("id", "");
-    machine.aliases = file->list_or_empty("aliases");
-  }
-  return machine;
+// What a text says before its first table, where names stand.
+std::string_view head_of(std::string_view toml) {
+  return toml.substr(0, toml.find("\n["));
 }
 
 }  // namespace
@@ -292,17 +287,24 @@ double resident_share(double bytes, const L2& l2) {
   return 1 / (1 + fourth * fourth);
 }
 
-bool answers_to(const Machine& machine, std::string_view query) {
+Names names_of(std::string_view toml) {
+  auto file = NumberFile::parse(head_of(toml), "");
+  if (!file.ok()) {  // "[" stood inside of something
+    file = NumberFile::parse(toml, "");
+  }
+  return file.ok() ? Names{file->text_or("id", ""), file->list_or_empty("aliases")} : Names{};
+}
+
+bool Names::answer_to(std::string_view query) const {
   const std::string wanted = folded(query);
-  if (wanted.empty()) {
-    return false;
-  }
-  for (const auto& alias : machine.aliases) {
-    if (folded(alias) == wanted) {
-      return true;
-    }
-  }
-  return folded(machine.id) == wanted;
+  return !wanted.empty() && (folded(id) == wanted ||
+                             std::any_of(aliases.begin(), aliases.end(), [&](const auto& each) {
+                               return folded(each) == wanted;
+                             }));
+}
+
+bool answers_to(const Machine& machine, std::string_view query) {
+  return Names{machine.id, machine.aliases}.answer_to(query);
 }
 
 namespace {
@@ -311,11 +313,11 @@ Result<MachineText> find_text(const std::vector<MachineText>& texts, std::string
   const MachineText* found = nullptr;
   std::vector<std::string> known;
   for (const auto& text : texts) {
-    const Machine names = names_of(text);
+    const Names names = names_of(text.toml);
     if (!names.id.empty()) {
       known.push_back(names.id);
     }
-    if (!answers_to(names, query)) {
+    if (!names.answer_to(query)) {
       continue;
     }
     if (found != nullptr) {

@@ -33,6 +33,8 @@ struct Number {
   Source source = Source::Assumed;
   std::string note;  // where exactly: document, file, command
   std::string date;  // YYYY-MM-DD
+
+  bool operator==(const Number&) const = default;
 };
 
 enum class Vendor { Nvidia, Amd, Other };
@@ -184,8 +186,20 @@ Result<Machine> parse_machine(std::string_view toml,
                               std::string_view origin,
                               const MachineFinder& others = {});
 
-/// Does `query` name this machine? Compares without regard to case, '-' and '_', with id and
-/// aliases.
+/// What a machine is called.
+struct Names {
+  std::string id;
+  std::vector<std::string> aliases;
+
+  /// Compares without regard to case, '-' and '_'.
+  bool answer_to(std::string_view query) const;
+};
+
+/// The names in a machine file, whether or not the rest of it is right; none if it is not TOML.
+/// Reads no further than it has to.
+Names names_of(std::string_view toml);
+
+/// Does `query` name this machine, by id or alias?
 bool answers_to(const Machine& machine, std::string_view query);
 
 /// The machine among `texts` that `query` names. Errors: none does (the known names are listed),

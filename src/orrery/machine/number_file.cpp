@@ -1,9 +1,8 @@
-// Number files: reading TOML into keyed numbers, and checking units and ranges.
+// Number files: leaves by key, and checking units and ranges.
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/machine/number_file.h"
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <cmath>
@@ -80,99 +79,6 @@ std::string accepted(Unit unit) {
   return all;
 }
 
-std::optional<Source> parse_source(std::string_view text) {
-  for (const Source source :
-       {Source::Datasheet, Source::Measured, Source::Derived, Source::Fitted, Source::Assumed}) {
-    if (name(source) == text) {
-      return source;
-    }
-  }
-  return std::nullopt;
-}
-
-std::string position_of(const toml::node& node) {
-  return fmt::format("line {}", node.source().begin.line);
-}
-
-std::string date_of(const toml::node& node) {
-  const auto date = node.value<toml::date>();
-  return date ? fmt::format("{:04}-{:02}-{:02}", date->year, date->month, date->day) : "";
-}
-
-// Reads one number table; what is wrong with it goes to `wrong`, empty if nothing is.
-Number read_number(const std::string& key, const toml::table& table, std::string& wrong) {
-  Number number;
-  number.key = key;
-  const auto fail = [&](std::string_view what) {
-    wrong += (wrong.empty() ? "" : "; ") + std::string(what);
-  };
-  const auto value = table["value"].value<double>();
-  if (!value || table["value"].is_boolean()) {
-    fail("value is no number");
-  } else if (!std::isfinite(*value)) {
-    fail(fmt::format("got value {}, need a finite number", *value));
-  }
-  number.value = value.value_or(0.0);
-  number.unit = table["unit"].value_or(std::string());
-  number.note = table["note"].value_or(std::string());
-  const auto source = parse_source(table["source"].value_or(std::string_view()));
-  if (number.unit.empty()) {
-    fail("unit is missing");
-  }
-  if (!source) {
-    fail(fmt::format("got source '{}', need datasheet, measured, derived, fitted or assumed",
-                     table["source"].value_or(std::string_view())));
-  }
-  number.source = source.value_or(Source::Assumed);
-  number.date = table["date"] ? date_of(*table["date"].node()) : "";
-  if (number.date.empty()) {
-    fail("date is missing, need date = YYYY-MM-DD");
-  }
-  for (const auto& [name, node] : table) {
-    if (name != "value" && name != "unit" && name != "source" && name != "note" && name != "date") {
-      fail(fmt::format("unknown field '{}'", name.str()));
-    }
-  }
-  return number;
-}
-
-// One leaf of the file, in file order.
-struct Leaf {
-  std::string key;
-  const toml::node* node;
-};
-
-void collect(const toml::table& table, const std::string& prefix, std::vector<Leaf>& leaves) {
-  for (const auto& [name, node] : table) {
-    const std::string key =
-        prefix.empty() ? std::string(name.str()) : prefix + "." + std::string(name.str());
-    const auto* inner = node.as_table();
-    if (inner != nullptr && !inner->contains("value") && !inner->get_as<std::string>("unit")) {
-      collect(*inner, key, leaves);
-    } else {
-      leaves.push_back({key, &node});
-    }
-  }
-}
-
-bool before(const Leaf& a, const Leaf& b) {
-  const auto& x = a.node->source().begin;
-  const auto& y = b.node->source().begin;
-  return std::pair(x.line, x.column) < std::pair(y.line, y.column);
-}
-
-std::optional<std::vector<std::string>> read_list(const toml::array& array) {
-  std::vector<std::string> list;
-  for (const auto& node : array) {
-    const auto text = node.value<std::string>();
-    if (!text) {
-      return std::nullopt;
-    }
-    list.push_back(*text);
-  }
-  return list;
-}
-
 std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, "\n  "));
 }
@@ -204,43 +110,59 @@ std::optional<double> in_base_units(const Number& number) {
   return std::nullopt;
 }
 
-Result<NumberFile> NumberFile::parse(std::string_view toml, std::string_view origin) {
-  NumberFile file;
-  file.origin_ = origin;
-  toml::table root;
-  try {
-    root = toml::parse(toml);
-  } catch (const toml::parse_error& error) {
-    return make_error(ErrorCode::ParseError,
-                      "[machine.number_file] {}:{}:{}: {}",
-                      origin,
-                      error.source().begin.line,
-                      error.source().begin.column,
-                      error.description());
-  }
-  std::vector<Leaf> leaves;
-  collect(root, "", leaves);
-  std::sort(leaves.begin(), leaves.end(), before);
-  for (const auto& [key, node] : leaves) {
-    file.positions_[key] = position_of(*node);
-    if (const auto* table = node->as_table()) {
-      std::string wrong;
-      file.number_at_[key] = file.numbers_.size();
-      file.numbers_.push_back(read_number(key, *table, wrong));
-      if (!wrong.empty()) {
-        file.used_.insert(key);
-        file.complain(key, wrong);
-      }
-    } else if (const auto text = node->value<std::string>(); text && node->is_string()) {
-      file.texts_[key] = *text;
-    } else if (auto list = node->is_array() ? read_list(*node->as_array()) : std::nullopt) {
-      file.lists_[key] = std::move(*list);
-    } else {
-      file.used_.insert(key);
-      file.complain(key, "need { value, unit, source, note, date }, a text or a list of texts");
+std::optional<Source> parse_source(std::string_view text) {
+  for (const Source source :
+       {Source::Datasheet, Source::Measured, Source::Derived, Source::Fitted, Source::Assumed}) {
+    if (name(source) == text) {
+      return source;
     }
   }
+  return std::nullopt;
+}
+
+Result<NumberFile> NumberFile::parse(std::string_view toml, std::string_view origin) {
+  std::optional<std::vector<Leaf>> leaves = read_plain(toml);
+  if (!leaves) {
+    ORR_TRY(leaves, read_toml(toml, origin));
+  }
+  NumberFile file;
+  file.origin_ = origin;
+  for (Leaf& leaf : *leaves) {
+    file.place(std::move(leaf));
+  }
   return file;
+}
+
+void NumberFile::place(Leaf leaf) {
+  Entry entry{.line = leaf.line, .used = !leaf.mistake.empty(), .content = {}};
+  if (auto* number = std::get_if<Number>(&leaf.content)) {
+    entry.content = numbers_.size();
+    numbers_.push_back(std::move(*number));
+  } else if (auto* text = std::get_if<std::string>(&leaf.content)) {
+    entry.content = std::move(*text);
+  } else if (auto* list = std::get_if<std::vector<std::string>>(&leaf.content)) {
+    entry.content = std::move(*list);
+  }
+  const auto placed = entries_.insert_or_assign(std::move(leaf.key), std::move(entry)).first;
+  if (!leaf.mistake.empty()) {
+    complain(placed->first, leaf.mistake);
+  }
+}
+
+template <class T>
+const T* NumberFile::content(std::string_view key) const {
+  const auto at = entries_.find(key);
+  return at == entries_.end() ? nullptr : std::get_if<T>(&at->second.content);
+}
+
+template <class T>
+const T* NumberFile::use(std::string_view key) {
+  const auto at = entries_.find(key);
+  if (at == entries_.end()) {
+    return nullptr;
+  }
+  at->second.used = true;
+  return std::get_if<T>(&at->second.content);
 }
 
 double NumberFile::number(std::string_view key, Unit unit, Range range) {
@@ -252,16 +174,14 @@ double NumberFile::number(std::string_view key, Unit unit, Range range) {
 }
 
 double NumberFile::number_or(std::string_view key, Unit unit, double otherwise, Range range) {
-  const auto at = number_at_.find(key);
-  if (at == number_at_.end()) {
+  const size_t* const index = use<size_t>(key);
+  if (index == nullptr) {
     if (has(key)) {
-      used_.insert(std::string(key));
       complain(key, "need a number { value, unit, source, note, date }");
     }
     return otherwise;
   }
-  used_.insert(std::string(key));
-  const Number& number = numbers_[at->second];
+  const Number& number = numbers_[*index];
   const auto* spelling =
       std::find_if(std::begin(kSpellings), std::end(kSpellings), [&](const Spelling& s) {
         return s.unit == unit && s.text == number.unit;
@@ -290,77 +210,82 @@ double NumberFile::number_or(std::string_view key, Unit unit, double otherwise, 
 }
 
 std::string NumberFile::text(std::string_view key) {
-  if (texts_.find(key) == texts_.end()) {
+  const std::string* const text = use<std::string>(key);
+  if (text == nullptr) {
     complain(key, has(key) ? "need a text" : "is missing");
-    used_.insert(std::string(key));
     return {};
   }
-  return text_or(key, "");
+  return *text;
 }
 
 std::string NumberFile::text_or(std::string_view key, std::string_view otherwise) {
-  const auto at = texts_.find(key);
-  if (at == texts_.end()) {
-    return std::string(otherwise);
-  }
-  used_.insert(std::string(key));
-  return at->second;
+  return content<std::string>(key) == nullptr ? std::string(otherwise) : *use<std::string>(key);
 }
 
 std::vector<std::string> NumberFile::list(std::string_view key) {
-  if (lists_.find(key) == lists_.end()) {
+  const auto* const list = use<std::vector<std::string>>(key);
+  if (list == nullptr) {
     complain(key, has(key) ? "need a list of texts" : "is missing");
-    used_.insert(std::string(key));
+    return {};
   }
-  return list_or_empty(key);
+  return *list;
 }
 
 std::vector<std::string> NumberFile::list_or_empty(std::string_view key) {
-  const auto at = lists_.find(key);
-  if (at == lists_.end()) {
-    return {};
-  }
-  used_.insert(std::string(key));
-  return at->second;
+  using Texts = std::vector<std::string>;
+  return content<Texts>(key) == nullptr ? Texts{} : *use<Texts>(key);
 }
 
 const Number* NumberFile::find(std::string_view key) const {
-  const auto at = number_at_.find(key);
-  return at == number_at_.end() ? nullptr : &numbers_[at->second];
+  const size_t* const index = content<size_t>(key);
+  return index == nullptr ? nullptr : &numbers_[*index];
 }
 
 void NumberFile::add(Number number) {
-  positions_[number.key] = "derived";
-  number_at_[number.key] = numbers_.size();
+  entries_.insert_or_assign(number.key,
+                            Entry{.line = 0, .used = false, .content = numbers_.size()});
   numbers_.push_back(std::move(number));
 }
 
 bool NumberFile::has(std::string_view key) const {
-  return positions_.find(key) != positions_.end();
+  return entries_.find(key) != entries_.end();
+}
+
+bool NumberFile::has_under(std::string_view prefix) const {
+  const std::string start = std::string(prefix) + ".";
+  const auto at = entries_.lower_bound(start);
+  return at != entries_.end() && at->first.starts_with(start);
 }
 
 std::vector<std::string> NumberFile::keys_under(std::string_view prefix) const {
   const std::string start = std::string(prefix) + ".";
-  std::set<std::string> parts;
-  for (const auto& [key, position] : positions_) {
-    if (key.starts_with(start)) {
-      parts.insert(key.substr(start.size(), key.find('.', start.size()) - start.size()));
-    }
+  std::vector<std::string> parts;
+  for (auto at = entries_.lower_bound(start); at != entries_.end() && at->first.starts_with(start);
+       ++at) {
+    const std::string& key = at->first;
+    parts.push_back(key.substr(start.size(), key.find('.', start.size()) - start.size()));
   }
-  return {parts.begin(), parts.end()};
+  std::sort(parts.begin(), parts.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  return parts;
+}
+
+std::string NumberFile::position(const Entry& entry) {
+  return entry.line == 0 ? "derived" : fmt::format("line {}", entry.line);
 }
 
 void NumberFile::complain(std::string_view key, std::string_view what) {
-  const auto at = positions_.find(key);
-  mistakes_.push_back(at == positions_.end() ? fmt::format("{}: {}", key, what)
-                                             : fmt::format("{} ({}): {}", key, at->second, what));
+  const auto at = entries_.find(key);
+  mistakes_.push_back(at == entries_.end()
+                          ? fmt::format("{}: {}", key, what)
+                          : fmt::format("{} ({}): {}", key, position(at->second), what));
 }
 
 Result<void> NumberFile::finish(std::string_view module) const {
   std::vector<std::string> mistakes = mistakes_;
-  for (const auto& [key, position] : positions_) {
-    if (used_.find(key) == used_.end()) {
-      mistakes.push_back(fmt::format("{} ({}): unknown key", key, position));
+  for (const auto& [key, entry] : entries_) {
+    if (!entry.used) {
+      mistakes.push_back(fmt::format("{} ({}): unknown key", key, position(entry)));
     }
   }
   if (mistakes.empty()) {

@@ -5,12 +5,14 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "orrery/base/result.h"
+#include "orrery/machine/leaves.h"
 #include "orrery/machine/machine.h"
 
 namespace orrery::machine {
@@ -69,6 +71,8 @@ class NumberFile {
   const Number* find(std::string_view key) const;
   /// Adds a number that the file does not have, as if it were written at its end.
   void add(Number number);
+  /// Whether any key begins with `prefix` + ".".
+  bool has_under(std::string_view prefix) const;
   /// The last part of every key that begins with `prefix` + ".", sorted.
   std::vector<std::string> keys_under(std::string_view prefix) const;
   /// Remembers a mistake found by the reader: `key` and what is wrong with it.
@@ -77,18 +81,31 @@ class NumberFile {
   Result<void> finish(std::string_view module) const;
 
   /// Every number as written, in file order.
-  const std::vector<Number>& numbers() const { return numbers_; }
+  const std::vector<Number>& numbers() const& { return numbers_; }
+
+  std::vector<Number> numbers() && { return std::move(numbers_); }
 
   const std::string& origin() const { return origin_; }
 
  private:
+  struct Entry {
+    size_t line = 0;  // 0: not in the text
+    bool used = false;
+    /// The index of a number; a text; a list.
+    std::variant<std::monostate, size_t, std::string, std::vector<std::string>> content;
+  };
+
+  void place(Leaf leaf);
+  /// The content of `key` if it is of that kind; `use` also remembers that it was asked for.
+  template <class T>
+  const T* content(std::string_view key) const;
+  template <class T>
+  const T* use(std::string_view key);
+  static std::string position(const Entry& entry);
+
   std::string origin_;
   std::vector<Number> numbers_;
-  std::map<std::string, size_t, std::less<>> number_at_;
-  std::map<std::string, std::string, std::less<>> texts_;
-  std::map<std::string, std::vector<std::string>, std::less<>> lists_;
-  std::map<std::string, std::string, std::less<>> positions_;
-  std::set<std::string, std::less<>> used_;
+  std::map<std::string, Entry, std::less<>> entries_;
   std::vector<std::string> mistakes_;
 };
 

@@ -43,6 +43,11 @@ std::string quantisation_beside(const std::string& path, const std::string& stem
 /// catalog's.
 Result<machine::Machine> Catalog::machine_in(const std::string& path) const {
   ORR_TRY(const std::string text, read_file(path));
+  return machine_of(text, path);
+}
+
+Result<machine::Machine> Catalog::machine_of(const std::string& text,
+                                             const std::string& path) const {
   return machine::parse_machine(
       text, path, [&](std::string_view id) -> Result<machine::MachineText> {
         std::vector<std::string> places = files_in(folder_of(path), ".toml");
@@ -85,9 +90,39 @@ std::vector<std::string> Catalog::paths(const std::vector<std::string>& folders,
   return found;
 }
 
+/// Where nothing is in doubt: one file of the first folder in which any is called so, by what
+/// stands in its head. Nothing where a file may be meant that cannot be read, or two are.
+std::optional<machine::Machine> Catalog::plain_machine(std::string_view query) const {
+  std::optional<std::string> text;
+  std::string found_at;
+  for (const std::string& path : paths(places_.machine_folders, "machines", ".toml")) {
+    if (text && folder_of(path) != folder_of(found_at)) {
+      break;
+    }
+    Result<std::string> read = read_file(path);
+    const bool named = read.ok() && machine::names_of(*read).answer_to(query);
+    if (!named && without_marks(stem_of(path)) != without_marks(query)) {
+      continue;
+    }
+    if (!named || text) {
+      return std::nullopt;
+    }
+    text = *std::move(read);
+    found_at = path;
+  }
+  if (!text) {
+    return std::nullopt;
+  }
+  Result<machine::Machine> machine = machine_of(*text, found_at);
+  return machine.ok() ? std::optional(*std::move(machine)) : std::nullopt;
+}
+
 Result<machine::Machine> Catalog::machine(std::string_view query) const {
   if (looks_like_path(query, ".toml")) {
     return machine_in(std::string(query));
+  }
+  if (std::optional<machine::Machine> plain = plain_machine(query)) {
+    return *std::move(plain);
   }
   std::vector<std::string> names;
   std::vector<std::string> broken;  // files that may be the one, but cannot be read
@@ -169,7 +204,7 @@ Result<library::Library> Catalog::library(const machine::Machine& machine) const
                       join(machine.libraries, ", "),
                       names.empty() ? "none (no libraries/ was found)" : join(names, ", "));
   }
-  return library::Library::join(parts);
+  return library::Library::join(std::move(parts));
 }
 
 Result<frontend::Model> Catalog::model(std::string_view query) const {

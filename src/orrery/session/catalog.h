@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,8 @@ class Catalog {
 
  private:
   Result<machine::Machine> machine_in(const std::string& path) const;
+  Result<machine::Machine> machine_of(const std::string& text, const std::string& path) const;
+  std::optional<machine::Machine> plain_machine(std::string_view query) const;
   std::vector<std::string> paths(const std::vector<std::string>& folders,
                                  std::string_view inner,
                                  std::string_view suffix) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <system_error>
 #include <vector>
 
@@ -26,10 +27,11 @@ Result<std::string> read_file(const std::string& path, size_t most) {
   }
   std::ifstream file(path, std::ios::binary);
   std::string text;
-  std::vector<char> block(size_t{1} << 16);
+  constexpr size_t kBlock = size_t{1} << 16;
+  const auto block = std::make_unique_for_overwrite<char[]>(kBlock);
   while (file && text.size() <= most) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    text.append(block.data(), static_cast<size_t>(file.gcount()));
+    file.read(block.get(), kBlock);
+    text.append(block.get(), static_cast<size_t>(file.gcount()));
   }
   if (text.size() > most) {
     return make_error(ErrorCode::IoError,
@@ -104,7 +106,8 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view su
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::string path = at->path().string();
-    if (path.ends_with(suffix) && is_file(path)) {
+    std::error_code lost;  // of what a link names; else the folder has said what the entry is
+    if (path.ends_with(suffix) && at->exists(lost) && !at->is_directory(lost)) {
       paths.push_back(std::move(path));
     }
   }

@@ -97,7 +97,7 @@ Result<library::Library> libraries_of(const std::vector<std::string>& paths) {
     ORR_TRY(library::Library part, library::Library::parse(text, path));
     parts.push_back(std::move(part));
   }
-  return library::Library::join(parts);
+  return library::Library::join(std::move(parts));
 }
 
 Result<std::vector<frontend::Model>> decoders_of(const std::string& table) {
