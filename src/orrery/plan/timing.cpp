@@ -16,7 +16,7 @@ namespace {
 
 int64_t nodes(const StepTime& step) {
   double count = 0;
-  for (const kernel::Profile& kernel : step.kernels) {
+  for (const kernel::Profile& kernel : *step.kernels) {
     count += 1 + kernel.extra_nodes;
   }
   return static_cast<int64_t>(std::lround(count));
@@ -133,9 +133,9 @@ Result<StepTime> time_call(const library::Call& call,
   step.once = std::move(choice.estimate);
   step.total = step.once.time;
   step.candidates = candidates.size();
-  step.kernels = std::move(candidates[choice.index]);
-  if (step.kernels.size() > 1) {
-    step.each = each_of(step.kernels, estimator, conditions);
+  step.kernels = Shared(std::move(candidates[choice.index]));
+  if (step.kernels->size() > 1) {
+    step.each = Shared(each_of(*step.kernels, estimator, conditions));
   }
   return step;
 }

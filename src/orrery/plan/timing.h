@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orrery/base/result.h"
+#include "orrery/base/shared.h"
 #include "orrery/kernel/profile.h"
 #include "orrery/library/library.h"
 #include "orrery/plan/estimate.h"
@@ -16,11 +17,11 @@ namespace orrery::plan {
 
 /// One step, timed.
 struct StepTime {
-  Estimate once;                         // of one run
-  Duration total;                        // times as often as it runs
-  std::vector<kernel::Profile> kernels;  // the chosen ones, in order
-  std::vector<Estimate> each;            // of the kernels, if they are several
-  size_t candidates = 1;                 // among how many they were chosen
+  Estimate once;                                 // of one run
+  Duration total;                                // times as often as it runs
+  Shared<std::vector<kernel::Profile>> kernels;  // the chosen ones, in order
+  Shared<std::vector<Estimate>> each;            // of the kernels, if they are several
+  size_t candidates = 1;                         // among how many they were chosen
 };
 
 struct PlanTime {

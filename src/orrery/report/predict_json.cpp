@@ -52,9 +52,9 @@ void write_limits(JsonWriter& json, const Limits& limits) {
 void write_kernels(JsonWriter& json, const plan::StepTime& step, const Limits& limits) {
   json.member("candidates", static_cast<int64_t>(step.candidates));
   json.key("kernels").begin_array();
-  for (size_t i = 0; i < step.kernels.size(); ++i) {
-    const kernel::Profile& profile = step.kernels[i];
-    const plan::Estimate& time = step.each.empty() ? step.once : step.each[i];
+  for (size_t i = 0; i < step.kernels->size(); ++i) {
+    const kernel::Profile& profile = (*step.kernels)[i];
+    const plan::Estimate& time = step.each->empty() ? step.once : (*step.each)[i];
     json.begin_object();
     const Work work = work_of(profile);
     json.member("time_us", time.time).member("bound", name(time.bound));

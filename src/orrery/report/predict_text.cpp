@@ -108,7 +108,7 @@ std::string kinds_table(const ModelPrediction& prediction) {
 
 std::string kernels_of(const plan::StepTime& step) {
   std::vector<std::string> names;
-  for (const kernel::Profile& profile : step.kernels) {
+  for (const kernel::Profile& profile : *step.kernels) {
     names.push_back(profile.kernel);
   }
   const std::string joined = join(names, " + ");
@@ -175,11 +175,12 @@ std::string title(const ModelPrediction& prediction) {
 /// What each of several kernels takes.
 std::string each_table(const plan::StepTime& step) {
   TextTable table({{"kernel"}, {"time", Align::Right}, {"of the time", Align::Right}, {"bound"}});
-  for (size_t i = 0; i < step.each.size(); ++i) {
-    table.add({step.kernels[i].kernel,
-               to_text(step.each[i].time),
-               share(step.each[i].time, step.once.time),
-               std::string(name(step.each[i].bound))});
+  for (size_t i = 0; i < step.each->size(); ++i) {
+    const plan::Estimate& each = (*step.each)[i];
+    table.add({(*step.kernels)[i].kernel,
+               to_text(each.time),
+               share(each.time, step.once.time),
+               std::string(name(each.bound))});
   }
   return table.to_text();
 }
@@ -326,11 +327,11 @@ std::string to_text(const CallPrediction& prediction, Detail detail) {
     for (const plan::Term& term : time.once.terms) {
       table.add({term.name, to_text(term.time), share(term.time, time.once.time)});
     }
-    if (!time.each.empty()) {
+    if (!time.each->empty()) {
       text += '\n' + each_table(time);
     }
     text += '\n' + table.to_text() + '\n';
-    for (const kernel::Profile& profile : time.kernels) {
+    for (const kernel::Profile& profile : *time.kernels) {
       text += fmt::format("{}: {} CTAs of {} threads, {} a SM, {} units\n",
                           profile.kernel,
                           profile.ctas,

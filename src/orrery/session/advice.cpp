@@ -74,7 +74,7 @@ void add_padded(std::vector<Neighbour>& all, std::string_view key, int64_t value
 /// How many rounds of resident blocks the longest kernel runs.
 double rounds(const plan::StepTime& now, const machine::Chip& chip) {
   double most = 0;
-  for (const kernel::Profile& kernel : now.kernels) {
+  for (const kernel::Profile& kernel : *now.kernels) {
     const auto slots =
         std::min(static_cast<double>(kernel.ctas),
                  static_cast<double>(kernel.usable_sms > 0 ? kernel.usable_sms : chip.core.count) *
@@ -172,7 +172,7 @@ std::vector<std::string> changed(std::span<const std::string> arguments,
 
 std::string kernels_of(const plan::StepTime& time) {
   std::vector<std::string> names;
-  for (const kernel::Profile& kernel : time.kernels) {
+  for (const kernel::Profile& kernel : *time.kernels) {
     names.push_back(kernel.kernel);
   }
   return join(names, " + ");

@@ -100,7 +100,7 @@ void warn(plan::PlanTime& time,
 /// A kernel whose operands exceed the machine's memory cannot run: its time is what it would be.
 void warn_of_memory(plan::StepTime& time, Bytes capacity) {
   Bytes most{0.0};
-  for (const kernel::Profile& kernel : time.kernels) {
+  for (const kernel::Profile& kernel : *time.kernels) {
     most = std::max(most, kernel.traffic.unique_read + kernel.traffic.unique_write);
   }
   if (most > capacity) {

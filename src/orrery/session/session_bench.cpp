@@ -70,7 +70,7 @@ BENCHMARK(roofline);
 
 void known_profile(benchmark::State& state) {
   const auto step = plan::time_call(call_of(state), {}, h200().library, h200().estimator);
-  const kernel::Profile& profile = step->kernels.front();
+  const kernel::Profile& profile = step->kernels->front();
   for (auto _ : state) {
     benchmark::DoNotOptimize(h200().estimator.time(profile, {}));
   }
