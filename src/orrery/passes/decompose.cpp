@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/passes/decompose.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -121,13 +122,26 @@ class Decomposer {
 
 }  // namespace
 
+namespace {
+
+bool is_compiled(const Context& context) {
+  return context.runtime == plan::Runtime::Inductor || context.runtime == plan::Runtime::Fused;
+}
+
+}  // namespace
+
 Result<graph::Graph> decompose(const graph::Graph& graph, const Context& context) {
-  const bool compiled =
-      context.runtime == plan::Runtime::Inductor || context.runtime == plan::Runtime::Fused;
-  if (compiled) {
+  if (is_compiled(context)) {
     return graph;
   }
   return Decomposer(graph).run();
+}
+
+std::optional<std::string> decompose_reads(const graph::Graph& graph, const Context& context) {
+  const bool any = std::any_of(graph.ops().begin(), graph.ops().end(), [](const graph::Op& op) {
+    return op.kind == OpKind::Rotary || op.kind == OpKind::Relu2 || op.kind == OpKind::QuickGelu;
+  });
+  return any && !is_compiled(context) ? std::optional<std::string>("") : std::nullopt;
 }
 
 }  // namespace orrery::passes

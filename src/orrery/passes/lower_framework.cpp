@@ -3,6 +3,7 @@
 #include "orrery/passes/lower_framework.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -116,9 +117,6 @@ class Lowering {
     plan_.runtime = context_.runtime;
     plan_.memory = plan::memory_of(graph_, context_.sizes);
     plan_.memory.cache += other_states();
-    for (size_t i = 0; i < layout_.size(); ++i) {
-      layout_[i] = dense(context_.sizes(graph_.values()[i].type.shape));
-    }
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       at_ = i;
       const graph::Op& op = graph_.ops()[i];
@@ -150,18 +148,36 @@ class Lowering {
     return static_cast<double>(std::max<size_t>(1, context_.requests.size()) - 1) * sum;
   }
 
-  const Strided& layout(ValueId value) const { return layout_[value.index()]; }
+  /// Dense, unless an operator has made it otherwise.
+  const Strided& layout(ValueId value) {
+    std::optional<Strided>& known = layout_[value.index()];
+    if (!known) {
+      known = dense(context_.sizes(graph_[value].type.shape));
+    }
+    return *known;
+  }
 
-  Strided& result_layout(const graph::Op& op) { return layout_[op.result.index()]; }
+  std::optional<Strided>& result_layout(const graph::Op& op) { return layout_[op.result.index()]; }
 
   DType dtype(ValueId value) const { return graph_[value].type.dtype; }
+
+  std::string step_name(const graph::Value& value, std::string_view suffix) const {
+    const std::string_view whole = value.name;
+    const std::string_view name = whole.substr(0, whole.find(kPassSuffix));
+    const std::string_view repeat =
+        value.repeat.valid() ? std::string_view(graph_[value.repeat].name) : std::string_view();
+    std::string text;
+    text.reserve(repeat.size() + 1 + name.size() + suffix.size());
+    if (value.repeat.valid()) {
+      text.append(repeat).append(1, '.');
+    }
+    return text.append(name).append(suffix);
+  }
 
   void add(const graph::Op& op, std::string_view suffix, library::Call call) {
     const graph::Value& value = graph_[op.result];
     plan::Step step;
-    const std::string prefix = value.repeat.valid() ? graph_[value.repeat].name + "." : "";
-    const std::string name = value.name.substr(0, value.name.find(kPassSuffix));
-    step.name = prefix + name + std::string(suffix);
+    step.name = step_name(value, suffix);
     step.call = std::move(call);
     step.times = times_ == nullptr ? graph_.times(value) : (*times_)[at_];
     step.conditions.weights = plan::CacheState::Cold;
@@ -169,9 +185,13 @@ class Lowering {
     step.conditions.clock = context_.clock;
     step.conditions.graph = context_.runtime != plan::Runtime::Eager;
     step.conditions.follows_other = true;
-    for (plan::Step& before : plan_.steps) {  // the passes of a repeat stand once
-      if (times_ != nullptr && before.name == step.name && before.call == step.call) {
-        before.times += step.times;
+    if (times_ != nullptr) {  // the passes of a repeat stand once
+      const auto before =
+          std::find_if(plan_.steps.begin(), plan_.steps.end(), [&step](const plan::Step& each) {
+            return each.name == step.name && each.call == step.call;
+          });
+      if (before != plan_.steps.end()) {
+        before->times += step.times;
         return;
       }
     }
@@ -218,19 +238,20 @@ class Lowering {
     return call;
   }
 
-  /// The operand as a dense value: a copy first, if it is not.
-  Strided made_dense(const graph::Op& op, ValueId value) {
+  /// The operand of a kernel that reads dense values, of which sizes are all that it asks: a copy
+  /// first, if it is not dense.
+  const Strided& made_dense(const graph::Op& op, ValueId value) {
     const Strided& from = layout(value);
-    Strided to = dense(from.sizes);
     if (from.dense()) {
-      return to;
+      return from;
     }
+    const Strided to = dense(from.sizes);
     if (grouping_ != nullptr) {
       add(op, ".copy", generated_copy(to, dtype(value)));
     } else {
       add(op, ".copy", rows("copy", to, dtype(value), !copies_vectorized(from, to)));
     }
-    return to;
+    return from;
   }
 
   Result<void> lower(const graph::Op& op) {
@@ -281,11 +302,11 @@ class Lowering {
   }
 
   void linear(const graph::Op& op) {
-    const Strided x = made_dense(op, op.inputs[0]);
-    const Strided& weight = layout(op.inputs[1]);
+    const Strided& x = made_dense(op, op.inputs[0]);
+    const graph::Shape& weight = graph_[op.inputs[1]].type.shape;
     library::GemmCall call;
-    call.k = weight.sizes[1];
-    call.n = weight.sizes[0];
+    call.k = context_.sizes(weight[1]);
+    call.n = context_.sizes(weight[0]);
     call.m = x.elements() / call.k;
     call.input = dtype(op.inputs[0]);
     call.output = dtype(op.result);
@@ -482,7 +503,7 @@ class Lowering {
   const std::vector<int64_t>* times_ = nullptr;  // by operator; none: by repeats
   const Grouping* grouping_ = nullptr;           // none: every operator is a call
   size_t at_ = 0;                                // operator
-  std::vector<Strided> layout_;                  // by value
+  std::vector<std::optional<Strided>> layout_;   // by value; none: not asked for yet
   plan::Plan plan_;
 };
 

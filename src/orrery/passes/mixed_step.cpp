@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/passes/mixed_step.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,16 +18,22 @@ namespace {
 using graph::OpKind;
 using graph::ValueId;
 
+/// Of all sequences.
+int64_t keys_of(const std::vector<Request>& requests) {
+  int64_t keys = 0;
+  for (const Request& request : requests) {
+    keys += request.tokens + request.cached;
+  }
+  return keys;
+}
+
 class Packer {
  public:
   Packer(const graph::Graph& graph, const Context& context)
       : data_(graph.data()),
         cache_(context.cache),
-        requests_(static_cast<int64_t>(context.requests.size())) {
-    for (const Request& request : context.requests) {
-      keys_ += request.tokens + request.cached;
-    }
-  }
+        requests_(static_cast<int64_t>(context.requests.size())),
+        keys_(keys_of(context.requests)) {}
 
   Result<graph::Graph> run() && {
     const std::vector<graph::Op> before = std::exchange(data_.ops, {});
@@ -105,6 +113,16 @@ Result<graph::Graph> mixed_step(const graph::Graph& graph, const Context& contex
     return graph;
   }
   return Packer(graph, context).run();
+}
+
+std::optional<std::string> mixed_step_reads(const graph::Graph& /*graph*/, const Context& context) {
+  if (context.requests.empty()) {
+    return std::nullopt;
+  }
+  return fmt::format("{} of {} {}",
+                     context.requests.size(),
+                     keys_of(context.requests),
+                     context.cache ? name(*context.cache) : "");
 }
 
 }  // namespace orrery::passes

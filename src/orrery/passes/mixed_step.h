@@ -3,6 +3,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "orrery/base/result.h"
@@ -18,5 +20,8 @@ constexpr std::string_view kPackedCache = ".cache";
 /// read from there, and logits are those of each sequence's last token; elsewhere nothing changes.
 /// The graph's tokens are those of all requests, one sequence of them (batch 1).
 Result<graph::Graph> mixed_step(const graph::Graph& graph, const Context& context);
+
+/// What mixed_step reads of `context`; nothing where it changes nothing.
+std::optional<std::string> mixed_step_reads(const graph::Graph& graph, const Context& context);
 
 }  // namespace orrery::passes

@@ -15,9 +15,15 @@ namespace orrery::passes {
 namespace {
 
 constexpr std::array kPasses = {
-    Pass{"mixed_step", mixed_step, "packed sequences read their own caches"},
-    Pass{"full_window", full_window, "attention kernels without windows serve short contexts"},
-    Pass{"decompose", decompose, "the framework runs a rotary embedding as five kernels"},
+    Pass{"mixed_step", mixed_step, mixed_step_reads, "packed sequences read their own caches"},
+    Pass{"full_window",
+         full_window,
+         full_window_reads,
+         "attention kernels without windows serve short contexts"},
+    Pass{"decompose",
+         decompose,
+         decompose_reads,
+         "the framework runs a rotary embedding as five kernels"},
 };
 
 constexpr Lowering kFramework{"lower_framework",

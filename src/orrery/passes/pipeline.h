@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "orrery/base/result.h"
@@ -16,6 +18,9 @@ namespace orrery::passes {
 struct Pass {
   std::string_view name;
   Result<graph::Graph> (*run)(const graph::Graph&, const Context&);
+  /// All that its result depends on beside the graph, as a text; nothing where it leaves the graph
+  /// as it is, and then it is not run.
+  std::optional<std::string> (*reads)(const graph::Graph&, const Context&);
   std::string_view why;
 };
 

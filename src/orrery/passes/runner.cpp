@@ -6,13 +6,15 @@
 #include <utility>
 
 #include "orrery/base/text.h"
-#include "orrery/passes/pipeline.h"
 
 namespace orrery::passes {
 
 namespace {
 
 Result<void> check_names(const std::vector<std::string>& off) {
+  if (off.empty()) {
+    return {};
+  }
   std::vector<std::string> known;
   for (const Pass& pass : all_passes()) {
     known.emplace_back(pass.name);
@@ -31,6 +33,27 @@ Result<void> check_names(const std::vector<std::string>& off) {
 
 }  // namespace
 
+Result<const graph::Graph*> Rewrites::graph(const Pass& pass,
+                                            const graph::Graph& from,
+                                            const Context& context,
+                                            const std::string& reads) {
+  Asked asked{&from, &pass, reads};
+  auto found = made_.find(asked);
+  if (found == made_.end()) {
+    ORR_TRY(graph::Graph next, pass.run(from, context));
+    found = made_.emplace(std::move(asked), std::make_unique<const graph::Graph>(std::move(next)))
+                .first;
+  }
+  return found->second.get();
+}
+
+void Rewrites::tidy() {
+  constexpr size_t kMost = 256;
+  if (made_.size() > kMost) {
+    made_.clear();
+  }
+}
+
 Result<plan::Plan> run(const graph::Graph& graph,
                        const Context& context,
                        const RunOptions& options) {
@@ -41,23 +64,29 @@ Result<plan::Plan> run(const graph::Graph& graph,
       options.watch(ran);
     }
   };
-  graph::Graph current = graph;
+  Rewrites own;
+  Rewrites& known = options.known == nullptr ? own : *options.known;
+  known.tidy();
+  const graph::Graph* current = &graph;
   for (const Pass& pass : all_passes()) {
     if (std::find(options.off.begin(), options.off.end(), pass.name) != options.off.end()) {
       continue;
     }
     const int64_t start = now();
-    auto next = pass.run(current, context);
-    if (!next.ok()) {
-      return next.error().with_note(fmt::format("in pass {}", pass.name));
+    const graph::Graph* const before = current;
+    if (const auto reads = pass.reads(*before, context)) {
+      const auto next = known.graph(pass, *before, context, *reads);
+      if (!next.ok()) {
+        return next.error().with_note(fmt::format("in pass {}", pass.name));
+      }
+      current = *next;
     }
-    const bool changed = options.watch && !(*next == current);
-    current = *std::move(next);
-    report({pass.name, changed, now() - start, &current});
+    const bool changed = options.watch && !(*current == *before);
+    report({pass.name, changed, now() - start, current});
   }
   const Lowering& lowering = lowering_for(context.runtime);
   const int64_t start = now();
-  auto plan = lowering.run(current, context);
+  auto plan = lowering.run(*current, context);
   if (!plan.ok()) {
     return plan.error().with_note(fmt::format("in pass {}", lowering.name));
   }

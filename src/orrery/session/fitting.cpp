@@ -5,9 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "orrery/frontend/model_graph.h"
-#include "orrery/frontend/shard_model.h"
-
 namespace orrery::session {
 
 namespace {
@@ -22,13 +19,12 @@ Result<int64_t> smallest_tp(const Fitting& fitting,
     size.second = size.first == "batch" ? batch : size.second;
   }
   for (int64_t tp = between.first; tp <= between.second; tp *= 2) {
-    const auto shard = frontend::shard(fitting.whole, {.tp = tp});
-    if (!shard.ok()) {
+    const auto graph = fitting.graph_of(tp);
+    if (!graph.ok()) {
       continue;
     }
-    ORR_TRY(const graph::Graph graph, frontend::model_graph(*shard, fitting.step.phase));
-    ORR_TRY(const graph::Sizes sizes, graph::Sizes::bind(graph, all));
-    if (plan::memory_of(graph, sizes).total() <= budget) {
+    ORR_TRY(const graph::Sizes sizes, graph::Sizes::bind(**graph, all));
+    if (plan::memory_of(**graph, sizes).total() <= budget) {
       return tp;
     }
   }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <functional>
+
 #include "orrery/base/result.h"
 #include "orrery/frontend/model.h"
 #include "orrery/graph/graph.h"
@@ -12,9 +15,11 @@
 
 namespace orrery::session {
 
-/// What is to fit, and where. `whole` is the model before it is shared, `graph` one GPU's.
+/// What is to fit, and where. `whole` is the model before it is shared, `graph` one GPU's;
+/// `graph_of` gives that of other numbers of GPUs, or an error where so many cannot share it.
 struct Fitting {
   const frontend::Model& whole;
+  std::function<Result<const graph::Graph*>(int64_t tp)> graph_of;
   const graph::Graph& graph;
   const Step& step;
   const machine::Chip& chip;

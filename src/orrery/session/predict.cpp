@@ -111,6 +111,12 @@ void warn_of_memory(plan::StepTime& time, Bytes capacity) {
 
 }  // namespace
 
+report::Setting Predictor::Known::setting_of(plan::ClockState clock) const {
+  report::Setting same = setting;
+  same.clock = name(clock);
+  return same;
+}
+
 Result<Predictor::Known*> Predictor::known_machine(std::string_view name) {
   auto found = machines_.find(name);
   if (found == machines_.end()) {
@@ -151,6 +157,19 @@ Result<const graph::Graph*> Predictor::known_graph(Model& model,
   return &found->second;
 }
 
+Fitting Predictor::fitting(Model& model,
+                           const graph::Graph& graph,
+                           const Step& step,
+                           const machine::Chip& chip) {
+  return {.whole = model.model,
+          .graph_of = [this, &model, phase = step.phase](
+                          int64_t tp) { return known_graph(model, phase, {.tp = tp}); },
+          .graph = graph,
+          .step = step,
+          .chip = chip,
+          .towers = model.towers};
+}
+
 const Result<report::ModelPrediction>& Predictor::predict(const ModelRequest& request) {
   for (const auto& [asked, answer] : answers_) {
     if (asked == request) {
@@ -186,7 +205,8 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
                                 .imbalance = request.imbalance,
                                 .cache = found->model.cache,
                                 .requests = step.requests};
-  ORR_TRY(plan::Plan plan, passes::run(*graph, context, {.off = request.passes_off}));
+  ORR_TRY(plan::Plan plan,
+          passes::run(*graph, context, {.off = request.passes_off, .known = &rewrites_}));
   const frontend::Model& model = found->model;
   if (step.phase == frontend::Phase::Prefill && model.cache) {  // its graph has keys as computed
     plan.memory.cache = element_size(*model.cache) / element_size(model.dtype) * plan.memory.cache;
@@ -199,8 +219,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
   plan.host_launch = Duration::from(Seconds(request.host_launch_us.value_or(0) * 1e-6));
   ORR_TRY_VOID(check_parallel(request, known->opened.machine()));
   ORR_TRY(plan::PlanTime time, plan::time_plan(plan, known->times));
-  ORR_TRY(const report::Fit fit,
-          fit_of({found->model, *graph, step, chip, found->towers}, plan.memory, request));
+  ORR_TRY(const report::Fit fit, fit_of(fitting(*found, *graph, step, chip), plan.memory, request));
   warn(time, found->model, plan, step, request.images);
   report::ModelPrediction prediction{
       .model = found->model.name,
@@ -208,7 +227,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
       .sizes = step.shown,
       .layers = frontend::layer_count(found->model.stack),
       .tokens = step.tokens,
-      .setting = setting(known->opened, clock),
+      .setting = known->setting_of(clock),
       .fit = fit,
       .plan = std::move(plan),
       .time = std::move(time),
@@ -234,7 +253,7 @@ Result<report::CallPrediction> Predictor::predict(const CallRequest& request) {
   report::CallPrediction prediction{
       .call = std::move(call),
       .conditions = conditions,
-      .setting = setting(known->opened, conditions.clock),
+      .setting = known->setting_of(conditions.clock),
       .time = std::move(time),
   };
   warn_of_memory(prediction.time, known->opened.machine().chip.dram.capacity);

@@ -14,9 +14,11 @@
 #include "orrery/frontend/override_precision.h"
 #include "orrery/frontend/parallel.h"
 #include "orrery/graph/graph.h"
+#include "orrery/passes/runner.h"
 #include "orrery/plan/call_times.h"
 #include "orrery/report/prediction.h"
 #include "orrery/session/catalog.h"
+#include "orrery/session/fitting.h"
 #include "orrery/session/session.h"
 #include "orrery/session/setting.h"
 
@@ -26,6 +28,7 @@ namespace orrery::session {
 //
 //     machine and library files      read once a machine
 //     model file, graph of a phase   read and built once a model
+//     what passes make of a graph    made once a graph and what they read of a step
 //     time of a call                 computed once a machine, call and conditions
 //     whole answers                  the last kAnswers, found by their request
 //
@@ -48,9 +51,14 @@ class Predictor {
   /// A machine with its library, and the times of calls on it.
   struct Known {
     explicit Known(Opened made)
-        : opened(std::move(made)), times(opened.library, opened.estimator) {}
+        : opened(std::move(made)),
+          setting(session::setting(opened, plan::ClockState::Steady)),
+          times(opened.library, opened.estimator) {}
+
+    report::Setting setting_of(plan::ClockState clock) const;
 
     Opened opened;
+    report::Setting setting;
     plan::CallTimes times;
   };
 
@@ -66,10 +74,16 @@ class Predictor {
   Result<const graph::Graph*> known_graph(Model& model,
                                           frontend::Phase phase,
                                           const frontend::Parallel& parallel);
+  /// What fit_of asks, with graphs that are kept; all of them must outlive it.
+  Fitting fitting(Model& model,
+                  const graph::Graph& graph,
+                  const Step& step,
+                  const machine::Chip& chip);
 
   const Catalog& catalog_;
   std::map<std::string, std::unique_ptr<Known>, std::less<>> machines_;
   std::map<std::pair<std::string, frontend::PrecisionNames>, Model> models_;
+  passes::Rewrites rewrites_;  // of the graphs of models_
   std::deque<std::pair<ModelRequest, Result<report::ModelPrediction>>> answers_;  // newest first
 };
 
