@@ -23,26 +23,28 @@ class Liveness {
   }
 
   Bytes most() const {
+    std::vector<Bytes> ends(graph_.ops().size() + 1);  // by operator: of values it uses last
+    for (const graph::Op& op : graph_.ops()) {
+      if (allocates(op)) {
+        ends[last_use_[op.result.index()]] += sizes_.bytes(graph_[op.result].type);
+      }
+    }
     Bytes living;
     Bytes most;
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
-      const graph::ValueId result = graph_.ops()[i].result;
-      if (storage_[result.index()] == result) {
-        living += sizes_.bytes(graph_[result].type);
+      const graph::Op& op = graph_.ops()[i];
+      if (allocates(op)) {
+        living += sizes_.bytes(graph_[op.result].type);
       }
       most = std::max(most, living);
-      for (size_t value = 0; value < last_use_.size(); ++value) {
-        const graph::ValueId id = graph::ValueId::from_index(value);
-        const bool allocated = graph_[id].kind == graph::ValueKind::Result && storage_[value] == id;
-        if (allocated && last_use_[value] == i) {
-          living -= sizes_.bytes(graph_[id].type);
-        }
-      }
+      living -= ends[i];
     }
     return most;
   }
 
  private:
+  bool allocates(const graph::Op& op) const { return storage_[op.result.index()] == op.result; }
+
   /// The value whose memory each value lies in: a view's is its operand's, a written cache is the
   /// cache.
   void find_storage() {
