@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -217,6 +218,76 @@ TEST(Runner, UnknownNameIsAnError) {
 TEST(Pipeline, EveryPassSaysWhy) {
   for (const Pass& pass : all_passes()) {
     EXPECT_FALSE(pass.why.empty()) << pass.name;
+  }
+}
+
+constexpr std::string_view kWindows = R"(graph "windows"
+dim batch
+dim seq
+input q: bf16 [batch, 4, seq, 16]
+constant cos: bf16 [seq, 16]
+constant sin: bf16 [seq, 16]
+r: bf16 [batch, 4, seq, 16] = rotary q cos sin
+r1: bf16 [batch, 4, seq, 16] = silu r
+r2: bf16 [batch, 4, seq, 16] = silu r1
+r3: bf16 [batch, 4, seq, 16] = silu r2
+r4: bf16 [batch, 4, seq, 16] = silu r3
+r5: bf16 [batch, 4, seq, 16] = silu r4
+near: bf16 [batch, 4, seq, 16] = attention r q r1 causal=1 window=8
+far: bf16 [batch, 4, seq, 16] = attention near r2 r3 causal=1 window=16
+cut: bf16 [batch, 4, seq, 16] = attention far r4 r5 causal=1 chunk=16
+output cut
+)";
+
+/// Steps of many kinds.
+std::vector<Context> steps(const graph::Graph& graph) {
+  std::vector<Context> all;
+  for (const plan::Runtime runtime :
+       {plan::Runtime::Graph, plan::Runtime::Eager, plan::Runtime::Inductor}) {
+    for (const int64_t seq : {1, 8, 9, 16, 17}) {
+      for (const int64_t cached : {-1, 0, 7, 20}) {
+        Context step = with(graph, {{"batch", 1}, {"seq", seq}});
+        step.runtime = runtime;
+        if (cached >= 0) {
+          step.requests = {{.tokens = seq, .cached = cached}};
+        }
+        all.push_back(step);
+        step.cache = DType::F8E4M3;
+        all.push_back(std::move(step));
+      }
+    }
+  }
+  return all;
+}
+
+TEST(Pipeline, PassesReadWhatTheySay) {
+  const graph::Graph graph = parsed(kWindows);
+  for (const Pass& pass : all_passes()) {
+    std::map<std::string, graph::Graph> made;
+    for (const Context& step : steps(graph)) {
+      const auto reads = pass.reads(graph, step);
+      const auto next = pass.run(graph, step);
+      ASSERT_TRUE(next.ok()) << next.error().to_string();
+      if (!reads) {
+        EXPECT_EQ(*next, graph) << pass.name;
+      } else {
+        EXPECT_EQ(made.emplace(*reads, *next).first->second, *next) << pass.name << ' ' << *reads;
+      }
+    }
+    EXPECT_FALSE(made.empty()) << pass.name;
+  }
+}
+
+TEST(Runner, ARunThatKnowsTheGraphMakesTheSamePlan) {
+  const graph::Graph graph = parsed(kWindows);
+  Rewrites known;
+  for (const Context& step : steps(graph)) {
+    const auto with = run(graph, step, {.known = &known});
+    const auto without = run(graph, step);
+    ASSERT_EQ(with.ok(), without.ok());
+    if (with.ok()) {
+      EXPECT_EQ(*with, *without);
+    }
   }
 }
 

@@ -265,6 +265,20 @@ TEST(Catalog, TwoFilesOfOneFolderMayNotAnswerToOneName) {
   EXPECT_THAT(machine.error().message, HasSubstr("two.toml for 'h200', need one"));
 }
 
+TEST(Catalog, ABrokenFileOfTheNameAskedForIsTheOneMeant) {
+  const Folder folder;
+  const std::string text = *read_file(std::string(ORRERY_SOURCE_DIR) + "/machines/h200-sxm.toml");
+  const Session own({.home = ORRERY_SOURCE_DIR, .machine_folders = {folder.path()}});
+  folder.put("h200.toml", "id = \"other\"\n");
+  EXPECT_THAT(own.catalog().machine("h200").error().message, HasSubstr("/h200.toml: "))
+      << "not the tree's, silently";
+  folder.put("h200.toml", text.substr(0, text.size() / 2));
+  EXPECT_FALSE(own.catalog().machine("h200").ok());
+  EXPECT_TRUE(own.catalog().machine("h200-sxm").ok());  // the tree's, by its own name
+  folder.put("h200.toml", text);
+  EXPECT_TRUE(own.catalog().machine("h200").ok());
+}
+
 TEST(Operators, ReportEverythingThatIsWrong) {
   const std::vector<std::string> arguments = {"m=0", "n=-5", "kk=3", "m=7", "dtype=bf17", "x"};
   EXPECT_EQ(

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "orrery/report/predict_report.h"
 #include "orrery/session/predictor.h"
 #include "orrery/session/session.h"
 
@@ -104,6 +105,29 @@ TEST(Predictor, RemembersAnswersAndChangesNone) {
   }
   EXPECT_EQ(predictor.predict(request)->time.total.time, first);
   EXPECT_EQ(&predictor.predict(request), &predictor.predict(request));
+}
+
+std::string json(const Result<report::ModelPrediction>& prediction) {
+  return prediction.ok() ? report::to_json(*prediction, report::Detail::Explained)
+                         : prediction.error().to_string();
+}
+
+// Windows and chunks go when a context fits into them, and must come back.
+TEST(Predictor, WhatIsKeptOfOneStepDoesNotReachTheNext) {
+  const Catalog catalog({.home = ORRERY_SOURCE_DIR});
+  Predictor predictor(catalog);
+  for (const char* model : {"gemma-2-9b", "gpt-oss-20b", "llama-4-scout", "llama-3.1-70b"}) {
+    for (const int64_t tokens : {64, 9000, 65, 9001}) {
+      for (const char* runtime : {"graph", "inductor"}) {
+        ModelRequest request{.model = model, .machine = "h200", .runtime = runtime};
+        request.context = tokens;
+        EXPECT_EQ(json(predictor.predict(request)), json(Predictor(catalog).predict(request)));
+        request.phase = "prefill";
+        std::swap(request.seq, request.context);
+        EXPECT_EQ(json(predictor.predict(request)), json(Predictor(catalog).predict(request)));
+      }
+    }
+  }
 }
 
 TEST(Predictor, AnErrorIsAnAnswer) {
