@@ -26,8 +26,14 @@ constexpr std::array kPasses = {
          "the framework runs a rotary embedding as five kernels"},
 };
 
+Result<plan::Plan> lower_unfused(const graph::Graph& graph,
+                                 const Context& context,
+                                 Rewrites& /*known*/) {
+  return lower_framework(graph, context);
+}
+
 constexpr Lowering kFramework{"lower_framework",
-                              lower_framework,
+                              lower_unfused,
                               "eager and CUDA-graph programs run the framework's own kernels"};
 
 constexpr Lowering kInductor{"lower_inductor",

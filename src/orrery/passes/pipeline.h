@@ -10,6 +10,7 @@
 #include "orrery/base/result.h"
 #include "orrery/graph/graph.h"
 #include "orrery/passes/context.h"
+#include "orrery/passes/rewrites.h"
 #include "orrery/plan/plan.h"
 
 namespace orrery::passes {
@@ -27,7 +28,7 @@ struct Pass {
 /// The step from graph to plan, by runtime.
 struct Lowering {
   std::string_view name;
-  Result<plan::Plan> (*run)(const graph::Graph&, const Context&);
+  Result<plan::Plan> (*run)(const graph::Graph&, const Context&, Rewrites&);
   std::string_view why;
 };
 

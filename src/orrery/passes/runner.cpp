@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "orrery/base/text.h"
+#include "orrery/passes/pipeline.h"
 
 namespace orrery::passes {
 
@@ -32,27 +33,6 @@ Result<void> check_names(const std::vector<std::string>& off) {
 }
 
 }  // namespace
-
-Result<const graph::Graph*> Rewrites::graph(const Pass& pass,
-                                            const graph::Graph& from,
-                                            const Context& context,
-                                            const std::string& reads) {
-  Asked asked{&from, &pass, reads};
-  auto found = made_.find(asked);
-  if (found == made_.end()) {
-    ORR_TRY(graph::Graph next, pass.run(from, context));
-    found = made_.emplace(std::move(asked), std::make_unique<const graph::Graph>(std::move(next)))
-                .first;
-  }
-  return found->second.get();
-}
-
-void Rewrites::tidy() {
-  constexpr size_t kMost = 256;
-  if (made_.size() > kMost) {
-    made_.clear();
-  }
-}
 
 Result<plan::Plan> run(const graph::Graph& graph,
                        const Context& context,
@@ -86,7 +66,7 @@ Result<plan::Plan> run(const graph::Graph& graph,
   }
   const Lowering& lowering = lowering_for(context.runtime);
   const int64_t start = now();
-  auto plan = lowering.run(*current, context);
+  auto plan = lowering.run(*current, context, known);
   if (!plan.ok()) {
     return plan.error().with_note(fmt::format("in pass {}", lowering.name));
   }

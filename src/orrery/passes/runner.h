@@ -4,39 +4,17 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "orrery/base/result.h"
 #include "orrery/graph/graph.h"
 #include "orrery/passes/context.h"
-#include "orrery/passes/pipeline.h"
+#include "orrery/passes/rewrites.h"
 #include "orrery/plan/plan.h"
 
 namespace orrery::passes {
-
-/// What passes have made of graphs, for the next run of the same graph: steps of a model differ in
-/// sizes, of which passes read little. It grows by one graph for each pass and each thing read, and
-/// forgets them all when they are many. The graphs it was used with must outlive it. Not for
-/// several threads at once.
-class Rewrites {
- public:
-  /// What `pass` makes of `from`, whose `reads` are given; holds until the next call of tidy.
-  Result<const graph::Graph*> graph(const Pass& pass,
-                                    const graph::Graph& from,
-                                    const Context& context,
-                                    const std::string& reads);
-  void tidy();
-
- private:
-  using Asked = std::tuple<const graph::Graph*, const Pass*, std::string>;
-
-  std::map<Asked, std::unique_ptr<const graph::Graph>> made_;
-};
 
 /// What a pass did, for those who watch.
 struct PassRan {

@@ -14,7 +14,7 @@
 #include "orrery/frontend/override_precision.h"
 #include "orrery/frontend/parallel.h"
 #include "orrery/graph/graph.h"
-#include "orrery/passes/runner.h"
+#include "orrery/passes/rewrites.h"
 #include "orrery/plan/call_times.h"
 #include "orrery/report/prediction.h"
 #include "orrery/session/catalog.h"
