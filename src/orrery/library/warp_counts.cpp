@@ -4,21 +4,31 @@
 
 #include <fmt/format.h>
 
-#include <sstream>
+#include <array>
+#include <cmath>
+#include <optional>
 
+#include "orrery/base/text.h"
 #include "orrery/library/counts.h"
 
 namespace orrery::library {
 namespace {
 
 // "43 13 0 126": exactly four numbers that are not negative.
-bool parse_counts(const std::string& text, WarpCounts& counts) {
-  std::istringstream stream(text);
-  stream.imbue(std::locale::classic());
-  std::string rest;
-  return stream >> counts.issue >> counts.integer >> counts.special >> counts.chain &&
-         !(stream >> rest) && counts.issue >= 0 && counts.integer >= 0 && counts.special >= 0 &&
-         counts.chain >= 0;
+bool parse_counts(std::string_view text, WarpCounts& counts) {
+  const std::array into = {&counts.issue, &counts.integer, &counts.special, &counts.chain};
+  size_t read = 0;
+  for (const std::string_view part : split(text, ' ')) {
+    if (part.empty()) {
+      continue;
+    }
+    const std::optional<double> value = parse_double(part);
+    if (read == into.size() || !value || !std::isfinite(*value) || *value < 0) {
+      return false;
+    }
+    *into[read++] = *value;
+  }
+  return read == into.size();
 }
 
 }  // namespace
