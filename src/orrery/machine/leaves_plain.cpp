@@ -20,9 +20,14 @@ bool is_bare(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
 }
 
+/// Without a way out in the middle, which would keep the compiler from taking many bytes at once.
 bool is_printable(std::string_view text) {
-  return std::all_of(
-      text.begin(), text.end(), [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; });
+  unsigned char other = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    other |= static_cast<unsigned char>((byte < ' ' || byte > '~') && byte != '\n' ? 1 : 0);
+  }
+  return other == 0;
 }
 
 /// Of a year without a leap day: the other reader knows the calendar.
@@ -113,12 +118,12 @@ class PlainReader {
     if (!bare_key(key)) {
       return false;
     }
-    Leaf leaf{.key = prefix_ + std::string(key), .line = line_, .content = {}};
     for (size_t i = section_; i < leaves_.size(); ++i) {
-      if (leaves_[i].key == leaf.key) {
+      if (std::string_view(leaves_[i].key).substr(prefix_.size()) == key) {
         return false;
       }
     }
+    Leaf leaf{.key = prefix_ + std::string(key), .line = line_, .content = {}};
     skip_spaces();
     if (!skip('=')) {
       return false;
