@@ -12,8 +12,8 @@ namespace {
 
 TEST(Shared, CopiesAreTheSameValue) {
   const Shared<std::vector<int>> one(std::vector<int>{1, 2});
-  const Shared<std::vector<int>> other =
-      one;  // NOLINT(performance-unnecessary-copy-initialization)
+  // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): the copy is what is tested
+  const Shared<std::vector<int>> other = one;
   EXPECT_EQ(*other, (std::vector<int>{1, 2}));
   EXPECT_EQ(one->data(), other->data());
 }

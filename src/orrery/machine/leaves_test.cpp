@@ -113,7 +113,7 @@ n = { value = -1.5e3, unit = "MB", source = "fitted", date = 2026-12-31, note = 
 }
 
 TEST(Leaves, LeavesEverythingElseToTheOtherReader) {
-  const std::array kTexts = {
+  const std::array texts = {
       R"(a = 'x')",
       R"(a = "\n")",
       R"(a = """x""")",
@@ -147,7 +147,7 @@ TEST(Leaves, LeavesEverythingElseToTheOtherReader) {
       R"(n = { value = 1, unit = "1", source = "fitted", date = 2026-01-01T00:00:00 })",
       R"(n = { value = 1, unit = "1", source = "fitted", date = 2026-01-01, why = "x" })",
   };
-  for (const char* text : kTexts) {
+  for (const char* text : texts) {
     EXPECT_FALSE(read_plain(text).has_value()) << text;
   }
 }

@@ -18,8 +18,8 @@ struct Pass;
 
 /// Steps of a model differ in sizes, of which passes read little: most steps go through the same
 /// graphs. This keeps what each pass made of each graph under each thing it reads, and graphs
-/// without repeats; when they are many, it forgets them all. The graphs it is used with must outlive
-/// it. Not for several threads at once.
+/// without repeats; when they are many, it forgets them all. The graphs it is used with must
+/// outlive it. Not for several threads at once.
 class Rewrites {
  public:
   /// What `pass` makes of `from`, where it reads `reads`; holds until the next call of tidy.
