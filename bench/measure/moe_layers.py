@@ -4,7 +4,10 @@
 and run in a CUDA graph, with random weights; and its attention half alone. moe_layer_kernels.csv:
 the kernels of one call. Experts are chosen by the layer's own router; `active_experts` and
 `most_rows` say how unevenly. A layer's weights exceed L2 many times, so one set is enough. About
-25 s. OUT=folder moe_layers.py"""
+25 s. OUT=folder moe_layers.py [even]
+
+`even`: other sizes, and gpt-oss without the biases of its router, which at random size send a third
+of the tokens to few experts."""
 
 import csv
 import os
