@@ -12,6 +12,7 @@ of the tokens to few experts."""
 import csv
 import os
 import statistics
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,6 +35,21 @@ CASES = [
     ("decode", 128, 1, 2048),
     ("decode", 256, 1, 1024),
 ]
+
+EVEN_CASES = [
+    ("prefill", 1, 256, 256),
+    ("prefill", 2, 512, 512),
+    ("prefill", 1, 1024, 1024),
+    ("prefill", 1, 4096, 4096),
+    ("prefill", 4, 2048, 2048),
+    ("decode", 2, 1, 2048),
+    ("decode", 4, 1, 8192),
+    ("decode", 16, 1, 4096),
+    ("decode", 48, 1, 2048),
+    ("decode", 96, 1, 1024),
+    ("decode", 192, 1, 4096),
+]
+EVEN = sys.argv[1:] == ["even"]
 
 
 def normal(*sizes, scale=1.0):
@@ -163,6 +179,8 @@ class GptOss:
         self.qkv, self.qkv_bias = weight(every, h), weight(every)
         self.o, self.o_bias = weight(h, self.heads * self.head_dim), weight(h)
         self.router, self.router_bias = weight(self.number, h), weight(self.number)
+        if EVEN:
+            self.router_bias.zero_()
         self.gate_up = weight(self.number, 2 * self.width, h)
         self.down = weight(self.number, h, self.width)
 
@@ -257,7 +275,7 @@ def main():
         csv.writer(parts).writerow(["case", "kernel", "duration_us"])
         for kind in (DeepSeek, GptOss):
             layer = kind()
-            for case in CASES:
+            for case in EVEN_CASES if EVEN else CASES:
                 row, names = measured(layer, *case)
                 csv.writer(layers).writerow(row)
                 print(*row, flush=True)

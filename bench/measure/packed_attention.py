@@ -8,6 +8,7 @@ they come from DRAM. `layout` token: keys lie [token][head][dim], as projections
 """
 
 import csv
+import itertools
 import statistics
 import sys
 
@@ -63,7 +64,7 @@ def cache(keys, heads, dim, layout):
 def reference(q, k, v, queries, keys):
     """Of the first and the last sequence, in float32."""
     results, at_q, at_k = {}, 0, 0
-    for i, (nq, nk) in enumerate(zip(queries, keys)):
+    for i, (nq, nk) in enumerate(zip(queries, keys, strict=True)):
         if i in (0, len(queries) - 1):
             rows = range(0, nq, max(1, nq // 4))
             group = q.shape[1] // k.shape[1]
@@ -103,7 +104,7 @@ def time_graph(run, sets):
         graph.replay()
         event.record()
     torch.cuda.synchronize()
-    times = [a.elapsed_time(b) * 1e3 / calls for a, b in zip(events, events[1:])]
+    times = [a.elapsed_time(b) * 1e3 / calls for a, b in itertools.pairwise(events)]
     return statistics.median(times), min(times)
 
 
