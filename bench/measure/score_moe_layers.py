@@ -60,10 +60,8 @@ def main():
             errors.setdefault(row["model"], []).append(abs(error))
             case = " ".join(row[key] for key in ("model", "phase", "batch", "seq_q", "context"))
             print(f"{case:40} {measured:9.1f} {more - less:9.1f} {100 * error:+6.1f} %")
-    for model, some in [
-        *errors.items(),
-        ("all", [error for some in errors.values() for error in some]),
-    ]:
+    every = [error for some in errors.values() for error in some]
+    for model, some in [*errors.items(), ("all", every)]:
         print(f"{model}: {len(some)} cases, mean error {100 * sum(some) / len(some):.1f} %")
 
 
