@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/frontend/model_graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "orrery/base/text.h"
 #include "orrery/frontend/model_size.h"
 #include "orrery/frontend/model_writer_internal.h"
 

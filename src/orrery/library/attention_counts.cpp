@@ -81,7 +81,7 @@ double cache_bytes(const AttentionCall& call) {
   return product(call.batch,
                  call.kv_heads,
                  std::min(call.seq_kv, reach),
-                 call.head_dim + value_dim(call),
+                 call.values_in_keys ? call.head_dim : call.head_dim + value_dim(call),
                  key_element(call));
 }
 

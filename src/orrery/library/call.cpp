@@ -51,6 +51,9 @@ std::string text_of(const AttentionCall& c) {
   if (c.backward) {
     extra += " direction=backward";
   }
+  if (c.values_in_keys) {
+    extra += " values_in_keys=1";
+  }
   if (!c.lengths.empty()) {
     extra += fmt::format(" lengths={}", fmt::join(c.lengths, ","));
   }

@@ -117,6 +117,7 @@ struct AttentionCall {
   std::vector<int64_t> lengths = {};      // packed sequences of so many queries, not equal ones
   std::vector<int64_t> key_lengths = {};  // and keys; empty: as many as queries
   std::optional<DType> kv_dtype = {};     // of the cache of keys and values; none: dtype
+  bool values_in_keys = false;            // a value is the first head_dim_v numbers of its key
   bool operator==(const AttentionCall&) const = default;
 };
 

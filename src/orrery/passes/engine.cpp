@@ -55,6 +55,17 @@ Result<Engine> parse_engine(std::string_view text) {
                     text);
 }
 
+Result<void> check_engine(Engine engine, std::string_view architecture) {
+  if (engine != Engine::PyTorch && !is(architecture, "sm_")) {
+    return make_error(ErrorCode::Unsupported,
+                      "[passes.engine] engine: got {} on a chip of {}, need pytorch (kernels of "
+                      "engines are known on NVIDIA's chips alone)",
+                      name(engine),
+                      architecture);
+  }
+  return {};
+}
+
 std::string attention_backend(Engine engine,
                               bool small_cache,
                               std::string_view architecture,

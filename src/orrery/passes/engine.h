@@ -26,6 +26,9 @@ std::string_view name(Engine engine);
 /// Error InvalidInput: no such name.
 Result<Engine> parse_engine(std::string_view text);
 
+/// Error Unsupported: an engine on a chip for which none of its kernels is known.
+Result<void> check_engine(Engine engine, std::string_view architecture);
+
 /// Backends on chips of `architecture`; "" where the framework's own serve. A small cache of keys
 /// and values is read by an engine's kernels even in PyTorch, which has none. `step`: one query a
 /// sequence.

@@ -35,6 +35,13 @@ TEST(Engine, TakesItsOwnKernelsByChip) {
   EXPECT_EQ(attention_backend(Engine::Vllm, false, "gfx942"), "");
 }
 
+TEST(Engine, IsRefusedWhereNoneOfItsKernelsIsKnown) {
+  EXPECT_TRUE(check_engine(Engine::Vllm, "sm_90a").ok());
+  EXPECT_TRUE(check_engine(Engine::PyTorch, "gfx942").ok());
+  EXPECT_THAT(check_engine(Engine::Vllm, "gfx942").error().message,
+              ::testing::HasSubstr("got vllm on a chip of gfx942, need pytorch"));
+}
+
 TEST(Engine, ReadsSmallCachesInAnyCase) {
   EXPECT_EQ(attention_backend(Engine::PyTorch, true, "sm_90a"), "vllm");
   EXPECT_EQ(attention_backend(Engine::Vllm, true, "sm_80"), "sglang");

@@ -97,6 +97,7 @@ library::Call latent_attention(const Operands& in, const Context& context) {
   call.seq_kv = in.size(1, 1);
   call.causal = in.op().attributes.causal && !one_token;
   call.dtype = in.dtype(0);
+  call.values_in_keys = true;
   call.backend = "efficient";  // the framework's one kernel for heads this large
   const bool small = in.dtype(1) != call.dtype;
   const std::string backend = latent_backend(context.engine, small, context.architecture);

@@ -99,7 +99,7 @@ graph::ValueId viewed(const graph::Graph& graph, graph::ValueId value) {
 }
 
 /// Keys and values that a causal attention reads and no cache of the graph holds: those of a
-/// prompt, which are kept for the tokens that follow.
+/// prompt, which are kept for the tokens that follow. (Encoders attend to all tokens.)
 Bytes kept_keys(const graph::Graph& graph, const graph::Sizes& sizes) {
   Bytes kept;
   for (const graph::Op& op : graph.ops()) {

@@ -88,7 +88,7 @@ report::Advice model_advice(const ModelRequest& request,
   for (Change& change : changes(request)) {
     change.request.advice = false;
     const Result<report::ModelPrediction> then = predict(change.request);
-    if (!then.ok() || (!then->fit.fits && now.fit.fits)) {
+    if (!then.ok() || !then->fit.fits) {
       continue;
     }
     ++advice.tried;

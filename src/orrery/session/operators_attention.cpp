@@ -94,6 +94,11 @@ library::Call attention_call(ArgumentReader& reader) {
   call.kv_heads = reader.size("kv_heads");
   call.head_dim = reader.integer("head_dim", 1, 1024);
   call.head_dim_v = reader.integer("head_dim_v", 1, 1024);
+  call.values_in_keys = reader.flag("values_in_keys");
+  reader.require(!call.values_in_keys || call.head_dim_v <= call.head_dim,
+                 fmt::format("values_in_keys: got head_dim_v {} of {}, need at most as much",
+                             call.head_dim_v,
+                             call.head_dim));
   call.causal = reader.flag("causal");
   call.window = reader.integer("window", 0, kMostLength);
   const std::string direction = reader.text("direction");
@@ -152,6 +157,7 @@ library::Call mla_call(ArgumentReader& reader) {
     call.kv_heads = 1;
     call.head_dim = kLatent + kRope;
     call.head_dim_v = kLatent;
+    call.values_in_keys = true;
     call.causal = false;  // rows of one position see the same keys
     call.backend = "efficient";
   } else {
@@ -180,6 +186,7 @@ std::vector<Operator> attention_operators() {
             {"key_lengths", "none", "their keys, cached ones included: 1536,100,2048", true},
             {"head_dim", "128", "size of a head"},
             {"head_dim_v", "head_dim", "size of a head of the values"},
+            {"values_in_keys", "0", "1: a value is the first head_dim_v numbers of its key"},
             {"causal", "0", "1: token i sees keys up to its own"},
             {"window", "0", "keys before its own that a token sees; 0: all"},
             {"direction", "forward", "forward or backward"},

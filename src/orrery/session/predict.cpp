@@ -196,6 +196,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
   ORR_TRY(graph::Sizes bound, graph::Sizes::bind(*graph, step.sizes));
   ORR_TRY(Known* const known, known_machine(request.machine));
   const machine::Chip& chip = known->opened.machine().chip;
+  ORR_TRY_VOID(passes::check_engine(engine, chip.architecture));
   const passes::Context context{.sizes = std::move(bound),
                                 .runtime = runtime,
                                 .clock = clock,
