@@ -110,6 +110,10 @@ class Checker {
     positive("n_groups", mamba.groups);
     positive("ssm_state_size", mamba.state);
     positive("conv_kernel", mamba.taps);
+    if (wrong.empty() && mamba.heads % mamba.groups != 0) {
+      wrong.push_back(fmt::format(
+          "mamba_num_heads: got {} with {} groups, need a multiple", mamba.heads, mamba.groups));
+    }
   }
 
   void layer(const Layer& layer, int64_t hidden) {
@@ -156,6 +160,10 @@ Result<void> check(const Model& model) {
   }
   checker.positive("hidden size", model.hidden);
   checker.optional("positions", model.input.positions);
+  checker.optional("embedding size", model.input.width);
+  checker.optional("token types", model.input.types);
+  checker.optional("patches", model.input.patches);
+  checker.optional("numbers of a patch", model.input.patch_width);
   for (const LayerGroup& group : model.stack.groups) {
     checker.positive("layers", group.times);
     for (const Layer& layer : group.body) {
@@ -173,6 +181,9 @@ Result<void> check(const Model& model) {
   }
   for (const Model& encoder : model.encoder) {
     ORR_TRY_VOID(check(encoder));
+  }
+  for (const Model& tower : model.towers) {
+    ORR_TRY_VOID(check(tower));
   }
   return {};
 }

@@ -237,7 +237,31 @@ constexpr std::string_view kHarmlessParts[] = {
     "_loss_weight",      "layerdrop",     "z_loss",        "eod_token",
     "_dtype_override"};
 
-constexpr size_t kMostText = 60;  // of a value in a message
+constexpr size_t kMostText = 60;        // of a value in a message
+constexpr size_t kMostComplaints = 20;  // in a message
+/// No size is larger; products of two stay inside int64.
+constexpr int64_t kLargest = int64_t{1} << 31;
+
+void complain(std::vector<std::string>& list, std::string text) {
+  if (std::find(list.begin(), list.end(), text) == list.end()) {
+    list.push_back(std::move(text));
+  }
+}
+
+std::string joined(std::vector<std::string> list) {
+  const size_t all = list.size();
+  if (all > kMostComplaints) {
+    list.resize(kMostComplaints);
+    list.push_back(fmt::format("and {} more", all - kMostComplaints));
+  }
+  return join(list, "; ");
+}
+
+bool all_integers(const Json& list) {
+  return std::all_of(list.items.begin(), list.items.end(), [](const Json& item) {
+    return item.kind == Json::Kind::Integer && item.integer >= 0;
+  });
+}
 
 }  // namespace
 
@@ -251,11 +275,11 @@ bool is_harmless(std::string_view key) {
 Result<void> Complaints::result(std::string_view name) const {
   if (!wrong.empty()) {
     return make_error(
-        ErrorCode::InvalidInput, "[frontend.huggingface] {}: {}", name, join(wrong, "; "));
+        ErrorCode::InvalidInput, "[frontend.huggingface] {}: {}", name, joined(wrong));
   }
   if (!unsupported.empty()) {
     return make_error(
-        ErrorCode::Unsupported, "[frontend.huggingface] {}: {}", name, join(unsupported, "; "));
+        ErrorCode::Unsupported, "[frontend.huggingface] {}: {}", name, joined(unsupported));
   }
   return {};
 }
@@ -303,6 +327,10 @@ int64_t Keys::size(std::string_view key, std::optional<int64_t> missing) {
     wrong(key, value->to_text(), "a positive integer");
     return 0;
   }
+  if (value->integer > kLargest) {
+    wrong(key, value->to_text(), fmt::format("at most {}", kLargest));
+    return 0;
+  }
   return value->integer;
 }
 
@@ -313,6 +341,10 @@ int64_t Keys::count(std::string_view key, int64_t missing) {
   }
   if (value->kind != Json::Kind::Integer || value->integer < 0) {
     wrong(key, value->to_text(), "an integer of at least 0");
+    return 0;
+  }
+  if (value->integer > kLargest) {
+    wrong(key, value->to_text(), fmt::format("at most {}", kLargest));
     return 0;
   }
   return value->integer;
@@ -353,11 +385,41 @@ const Json* Keys::list(std::string_view key, int64_t layers) {
   if (value == nullptr || (value->kind == Json::Kind::Array && value->items.empty())) {
     return nullptr;
   }
-  if (value->kind != Json::Kind::Array || static_cast<int64_t>(value->items.size()) < layers) {
+  const auto given = static_cast<int64_t>(value->items.size());
+  if (value->kind != Json::Kind::Array || given < layers || given > layers + predictors()) {
     wrong(key, value->to_text(), fmt::format("a list of {}, one for each layer", layers));
     return nullptr;
   }
   return value;
+}
+
+const Json* Keys::integers(std::string_view key, int64_t layers) {
+  const Json* value = list(key, layers);
+  if (value != nullptr && !all_integers(*value)) {
+    wrong(key, value->to_text(), "integers of at least 0 in it");
+    return nullptr;
+  }
+  return value;
+}
+
+const Json* Keys::indices(std::string_view key) {
+  const Json* value = take(key);
+  if (value != nullptr && (value->kind != Json::Kind::Array || !all_integers(*value))) {
+    wrong(key, value->to_text(), "a list of integers of at least 0");
+    return nullptr;
+  }
+  return value;
+}
+
+/// Lists may go on with entries for these.
+int64_t Keys::predictors() const {
+  int64_t most = 0;
+  for (const std::string_view key :
+       {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
+    const Json* value = find(key);
+    most = value == nullptr ? most : std::clamp<int64_t>(value->integer, most, 16);
+  }
+  return most;
 }
 
 const Json* Keys::fact(std::string_view name) const {
@@ -384,7 +446,7 @@ bool Keys::said(std::string_view name, bool missing) {
 }
 
 void Keys::refuse(std::string_view key, std::string_view got, std::string_view need) {
-  complaints_.unsupported.push_back(fmt::format("{}{}: got {}, need {}", path_, key, got, need));
+  complain(complaints_.unsupported, fmt::format("{}{}: got {}, need {}", path_, key, got, need));
 }
 
 void Keys::refuse(std::string_view key, const Json& value, std::string_view need) {
@@ -392,7 +454,11 @@ void Keys::refuse(std::string_view key, const Json& value, std::string_view need
 }
 
 void Keys::wrong(std::string_view key, std::string_view got, std::string_view need) {
-  complaints_.wrong.push_back(fmt::format("{}{}: got {}, need {}", path_, key, got, need));
+  complain(complaints_.wrong, fmt::format("{}{}: got {}, need {}", path_, key, got, need));
+}
+
+void Keys::wrong(std::string_view key, const Json& value, std::string_view need) {
+  wrong(key, value.to_text(), need);
 }
 
 void Keys::refuse_unread() {

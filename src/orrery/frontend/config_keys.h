@@ -50,8 +50,13 @@ class Keys {
   bool flag(std::string_view key, bool missing = false);
   double number(std::string_view key, double missing);
   std::string text(std::string_view key, std::string_view missing = "");
-  /// A list with an entry for each of `layers` layers at least; none if absent.
+  /// A list with an entry for each of `layers` layers, and of the layers that predict further
+  /// tokens; none if absent.
   const Json* list(std::string_view key, int64_t layers);
+  /// The same of integers.
+  const Json* integers(std::string_view key, int64_t layers);
+  /// A list of integers of any length, such as those of layers; none if absent.
+  const Json* indices(std::string_view key);
 
   /// What the class fixes.
   const Json* fact(std::string_view name) const;
@@ -63,12 +68,14 @@ class Keys {
   void refuse(std::string_view key, std::string_view got, std::string_view need);
   void refuse(std::string_view key, const Json& value, std::string_view need);
   void wrong(std::string_view key, std::string_view got, std::string_view need);
+  void wrong(std::string_view key, const Json& value, std::string_view need);
 
   /// Keys that nobody has read and that may change the arithmetic.
   void refuse_unread();
 
  private:
   const Json* find(std::string_view key) const;
+  int64_t predictors() const;
 
   const Json& config_;
   const Json& family_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace orrery::frontend {
 
 namespace {
 
-/// Python writes Infinity and NaN, which are no JSON; no key that matters holds one.
+/// Python writes Infinity, which is no JSON; no key that matters holds one: a number that no size
+/// can be stands for it.
 std::string without_python_numbers(std::string_view json) {
   std::string text(json);
   bool inside = false;
@@ -23,8 +25,7 @@ std::string without_python_numbers(std::string_view json) {
       inside = !inside;
     }
     if (!inside && text.compare(i, 8, "Infinity") == 0) {
-      const size_t from = i > 0 && text[i - 1] == '-' ? i - 1 : i;
-      text.replace(from, i + 8 - from, std::string("null    ").append(i - from, ' '));
+      text.replace(i, 8, "1.0e+308");
     }
   }
   return text;
@@ -72,6 +73,29 @@ std::string text_type(std::string_view outer) {
   return "";
 }
 
+/// model_type and architectures are texts, if they are there.
+Result<void> check_names(const Json& config, std::string_view name) {
+  const Json* type = config.find("model_type");
+  if (type != nullptr && !type->is_null() && type->kind != Json::Kind::String) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[frontend.huggingface] {}: model_type: got {}, need a text",
+                      name,
+                      type->to_text());
+  }
+  const Json* list = config.find("architectures");
+  if (list != nullptr && !list->is_null() &&
+      (list->kind != Json::Kind::Array ||
+       std::any_of(list->items.begin(), list->items.end(), [](const Json& item) {
+         return item.kind != Json::Kind::String;
+       }))) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[frontend.huggingface] {}: architectures: got {}, need a list of texts",
+                      name,
+                      list->to_text());
+  }
+  return {};
+}
+
 std::string architecture_of(const Json& config) {
   const Json* list = config.find("architectures");
   return list == nullptr || list->items.empty() ? "" : list->items[0].string;
@@ -110,9 +134,11 @@ Result<Parts> parts_of(std::string_view json, std::string_view name) {
                       name,
                       parts.file.to_text());
   }
+  ORR_TRY_VOID(check_names(parts.file, name));
   const Json* nested = parts.file.find("text_config");
   parts.inner = nested != nullptr && nested->is_object();
   parts.config = flattened(parts.inner ? *nested : parts.file);
+  ORR_TRY_VOID(check_names(parts.config, name));
   parts.type = text_of(parts.config, "model_type");
   if (parts.inner && (parts.type.empty() || find_family(parts.type, "") == nullptr)) {
     const std::string known = text_type(text_of(parts.file, "model_type"));

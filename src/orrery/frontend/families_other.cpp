@@ -135,7 +135,7 @@ constexpr std::array kFamilies = {
       "names": {"mamba_num_heads": "num_heads", "mamba_head_dim": "head_dim",
         "ssm_state_size": "state_size"},
       "fixed": {"recurrence": "mamba2"},
-      "defaults": {"mamba_num_heads": 128, "mamba_head_dim": 64, "n_groups": 8,
+      "defaults": {"expand": 2, "mamba_num_heads": 128, "mamba_head_dim": 64, "n_groups": 8,
         "ssm_state_size": 128, "conv_kernel": 4, "use_conv_bias": true}})"},
     Family{"bert", "BertModel BertForMaskedLM", R"({
       "fixed": {"encoder": true, "norm": "layer", "order": "after", "qkv_bias": true,

@@ -22,6 +22,10 @@ double read_epsilon(Keys& keys) {
                                      "norm_epsilon",
                                      "layernorm_epsilon"}) {
     epsilon = keys.number(key, epsilon);
+    if (!(epsilon >= 0 && epsilon < 1)) {
+      keys.wrong(key, fmt::format("{}", epsilon), "at least 0, below 1");
+      epsilon = 0;
+    }
   }
   return epsilon;
 }
@@ -126,6 +130,19 @@ void read_input(Keys& keys, Model& model) {
   }
 }
 
+/// Classes of id2label; `missing` if it is not there.
+int64_t label_count(Keys& keys, int64_t missing) {
+  const Json* labels = keys.take("id2label");
+  if (labels == nullptr) {
+    return missing;
+  }
+  if (!labels->is_object()) {
+    keys.wrong("id2label", *labels, "an object");
+    return missing;
+  }
+  return static_cast<int64_t>(std::max<size_t>(labels->members.size(), 1));
+}
+
 /// Rows of patches and the class token of a vision transformer; a pooler if the model ends there.
 void read_image(Keys& keys, std::string_view architecture, Model& model) {
   const int64_t size = keys.size("image_size");
@@ -138,9 +155,8 @@ void read_image(Keys& keys, std::string_view architecture, Model& model) {
   model.head.wanted = Wanted::First;
   if (architecture.ends_with("Model")) {
     model.head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}};
-  } else if (const Json* labels = keys.take("id2label"); labels != nullptr) {
-    model.head.before = {
-        {.width = static_cast<int64_t>(std::max<size_t>(labels->members.size(), 1))}};
+  } else if (const int64_t labels = label_count(keys, 0); labels > 0) {
+    model.head.before = {{.width = labels}};
   }
   keys.count("pooler_output_size");
   keys.text("pooler_act");
@@ -163,10 +179,8 @@ void read_encoder_head(Keys& keys, std::string_view architecture, Model& model) 
   head.logits = false;
   head.wanted = Wanted::First;
   if (architecture.ends_with("ForSequenceClassification")) {
-    const Json* labels = keys.take("id2label");
-    const size_t count = labels != nullptr ? std::max<size_t>(labels->members.size(), 1) : 2;
-    head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh},
-                   {.width = static_cast<int64_t>(count)}};
+    const int64_t count = label_count(keys, 2);
+    head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}, {.width = count}};
   } else if (keys.fact_flag("pooler")) {
     head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}};
   }
@@ -182,9 +196,8 @@ void read_head(Keys& keys,
                   : tied_outside.value_or(keys.flag("tie_word_embeddings"));
   head.bias = keys.said("head_bias");
   if (architecture.ends_with("ForSequenceClassification")) {
-    const Json* labels = keys.take("id2label");
-    const size_t count = labels != nullptr ? std::max<size_t>(labels->members.size(), 1) : 2;
-    head.before = {{.width = static_cast<int64_t>(count), .bias = false}};
+    const int64_t count = label_count(keys, 2);
+    head.before = {{.width = count, .bias = false}};
     head.logits = false;
   } else if (architecture.ends_with("Model") && keys.fact_text("head") != "logits") {
     head.logits = false;
@@ -229,7 +242,7 @@ void refuse_per_layer_inputs(Keys& keys) {
 
 /// Layers that only images make run: their weights count, their time does not.
 void skip_cross_layers(Keys& keys, const Shared& shared, Model& model, std::vector<Layer>& layers) {
-  const Json* cross = keys.take("cross_attention_layers");
+  const Json* cross = keys.indices("cross_attention_layers");
   if (!keys.fact_flag("cross_layers") || cross == nullptr) {
     return;
   }
@@ -420,7 +433,9 @@ Result<Model> read_huggingface(std::string_view json,
   if (!layers.empty()) {
     model.stack.groups = grouped(layers);
   }
-  read_towers(parts.file, model);
+  Complaints beside;
+  read_towers(parts.file, model, beside);
+  ORR_TRY_VOID(beside.result(name));
   return model;
 }
 

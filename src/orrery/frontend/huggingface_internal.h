@@ -17,7 +17,7 @@ void read_quantisation(const Json& config,
                        Complaints& complaints);
 
 /// towers.cpp: the towers of `config` beside its text part; what cannot be read is noted.
-void read_towers(const Json& config, Model& model);
+void read_towers(const Json& config, Model& model, Complaints& complaints);
 
 /// read_encoder_decoder.cpp: stack and encoder of T5 and Whisper.
 void read_encoder_decoder(Keys& keys, Model& model);

@@ -180,7 +180,33 @@ class Regex {
   int depth_ = 0;
 };
 
+/// Are all groups and classes closed?
+bool is_closed(std::string_view pattern) {
+  int depth = 0;
+  bool in_class = false;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (c == '\\') {
+      ++i;
+    } else if (in_class) {
+      in_class = c != ']';
+    } else if (c == '[') {
+      in_class = true;
+    } else if (c == '(' || c == ')') {
+      depth += c == '(' ? 1 : -1;
+    }
+    if (depth < 0) {
+      return false;
+    }
+  }
+  return depth == 0 && !in_class;
+}
+
 }  // namespace
+
+bool is_module_pattern(std::string_view pattern) {
+  return pattern.size() <= kLongestPattern && (!pattern.starts_with("re:") || is_closed(pattern));
+}
 
 bool matches_module(std::string_view pattern, std::string_view name) {
   if (pattern.empty() || pattern.size() > kLongestPattern) {

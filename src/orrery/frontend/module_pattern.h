@@ -13,4 +13,7 @@ namespace orrery::frontend {
 /// A pattern that takes too many steps matches nothing.
 bool matches_module(std::string_view pattern, std::string_view name);
 
+/// Can `pattern` be matched: is it not too long, and are its groups closed?
+bool is_module_pattern(std::string_view pattern);
+
 }  // namespace orrery::frontend

@@ -74,10 +74,7 @@ class Reader {
     plan.precision.activations = model_.dtype;
     for (const std::string_view key :
          {"modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers"}) {
-      const Json* list = config.find(key);
-      for (const Json& each : list == nullptr ? std::vector<Json>{} : list->items) {
-        plan.ignored.push_back(each.string);
-      }
+      read_ignored(key, config.find(key), plan);
     }
     read_cache(config);
     const std::string algorithm = text(config, "quant_algo");
@@ -105,6 +102,44 @@ class Reader {
   static int64_t integer(const Json& object, std::string_view key, int64_t missing) {
     const Json* value = object.find(key);
     return value == nullptr || value->kind != Json::Kind::Integer ? missing : value->integer;
+  }
+
+  /// A list of names and patterns, each of which can be matched.
+  void read_ignored(std::string_view key, const Json* list, Plan& plan) {
+    if (list == nullptr || list->is_null()) {
+      return;
+    }
+    if (list->kind != Json::Kind::Array) {
+      wrong(key, *list, "a list of texts");
+      return;
+    }
+    for (const Json& each : list->items) {
+      if (each.kind != Json::Kind::String || !is_module_pattern(each.string)) {
+        wrong(key, each, "a module's name or a pattern");
+        return;
+      }
+      plan.ignored.push_back(each.string);
+    }
+  }
+
+  void wrong(std::string_view key, const Json& value, std::string_view need) {
+    complaints_.wrong.push_back(
+        fmt::format("{}{}: got {}, need {}", path_, key, value.to_text(), need));
+  }
+
+  /// Weights that share a scale: -1 for a whole row.
+  int64_t group_size(const Json& config, std::string_view key, int64_t missing) {
+    const Json* value = config.find(key);
+    if (value == nullptr || value->is_null()) {
+      return missing;
+    }
+    constexpr int64_t kMost = int64_t{1} << 20;
+    const bool fits = value->kind == Json::Kind::Integer &&
+                      (value->integer == -1 || (value->integer > 0 && value->integer <= kMost));
+    if (!fits) {
+      wrong(key, *value, "-1 or a positive integer");
+    }
+    return fits ? value->integer : missing;
   }
 
   bool refuse(std::string_view key, std::string_view got, std::string_view need) {
@@ -155,7 +190,7 @@ class Reader {
     if (bits != 4 && bits != 8) {
       return refuse("bits", fmt::format("{}", bits), "4 or 8");
     }
-    const int64_t group = integer(config, "group_size", integer(config, "q_group_size", 128));
+    const int64_t group = group_size(config, "group_size", group_size(config, "q_group_size", 128));
     plan.precision.weight = bits == 4 ? DType::I4 : DType::I8;
     plan.precision.scheme = group > 0 ? Scheme::Group : Scheme::Channel;
     plan.precision.group = std::max<int64_t>(group, 0);
@@ -172,7 +207,7 @@ class Reader {
     } else if (algorithm == "W4A16_AWQ") {
       plan.precision.weight = DType::I4;
       plan.precision.scheme = Scheme::Group;
-      plan.precision.group = integer(config, "group_size", 128);
+      plan.precision.group = std::max<int64_t>(group_size(config, "group_size", 128), 0);
     } else {
       return refuse("quant_algo", algorithm, "FP8, FP8_PB_WO, NVFP4 or W4A16_AWQ");
     }
@@ -222,7 +257,7 @@ class Reader {
     const int64_t bits = integer(weights, "num_bits", 0);
     const bool floats = text(weights, "type") == "float";
     const std::string strategy = text(weights, "strategy");
-    const int64_t group = integer(weights, "group_size", 0);
+    const int64_t group = std::max<int64_t>(group_size(weights, "group_size", 0), 0);
     const bool both = activations != nullptr && activations->is_object();
     if (bits == 4 && floats && group == 16) {
       plan.precision = {DType::F4E2M1, both ? DType::F4E2M1 : model_.dtype, Scheme::Nv, 0};
@@ -313,6 +348,10 @@ void read_quantisation(const Json& config,
   }
   const Json& root = beside ? config : *found;
   if (!root.is_object()) {
+    if (!root.is_null()) {
+      complaints.wrong.push_back(
+          fmt::format("{}quantization_config: got {}, need an object", path, root.to_text()));
+    }
     return;
   }
   const std::string start = std::string(path) + (beside ? "" : "quantization_config.");

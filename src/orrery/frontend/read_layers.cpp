@@ -46,7 +46,7 @@ void vary_sliding_layer(Keys& keys, bool sliding, Attention& attention) {
 
 /// Laguna: heads by layer, rotary shares by layer type, a gate a head.
 void vary_heads(Keys& keys, size_t layer, bool sliding, int64_t layers, Attention& attention) {
-  if (const Json* heads = keys.list("num_attention_heads_per_layer", layers)) {
+  if (const Json* heads = keys.integers("num_attention_heads_per_layer", layers)) {
     attention.heads = heads->items[layer].integer;
   }
   const Json* type =
@@ -115,7 +115,7 @@ void share_choice(Keys& keys, size_t layer, int64_t layers, LatentAttention& lat
 void read_block(Keys& keys, const Json& block, const Shared& shared, Layer& layer) {
   const Json* attention = block.find("attention");
   const Json* ffn = block.find("ffn");
-  if (attention == nullptr || ffn == nullptr) {
+  if (attention == nullptr || ffn == nullptr || !attention->is_object() || !ffn->is_object()) {
     keys.wrong("block_configs", block.to_text(), "objects with 'attention' and 'ffn'");
     return;
   }
@@ -128,14 +128,22 @@ void read_block(Keys& keys, const Json& block, const Shared& shared, Layer& laye
       keys.refuse(fmt::format("block_configs.{}.replace_with_linear", what), "true", "false");
     }
   }
-  if (const Json* group = attention->find("n_heads_in_group");
-      group != nullptr && group->integer > 0 && !is(attention, "no_op")) {
+  const Json* group = attention->find("n_heads_in_group");
+  if (group != nullptr && !group->is_null() && !is(attention, "no_op")) {
+    if (group->integer < 1) {
+      keys.wrong("block_configs.attention.n_heads_in_group", *group, "a positive integer");
+    }
     Attention own = shared.attention;
     own.kv_heads = own.heads / std::max<int64_t>(group->integer, 1);
     layer.mixer = own;
   }
-  if (const Json* ratio = ffn->find("ffn_mult");
-      ratio != nullptr && ratio->decimal > 0 && !is(ffn, "no_op")) {
+  const Json* ratio = ffn->find("ffn_mult");
+  if (ratio != nullptr && !ratio->is_null() && !is(ffn, "no_op")) {
+    constexpr double kMostTimes = 1000;  // of the hidden size: more is a typing error
+    if (!(ratio->decimal > 0 && ratio->decimal < kMostTimes)) {
+      keys.wrong("block_configs.ffn.ffn_mult", *ratio, "over 0, below 1000");
+      return;
+    }
     // 2/3 of it times the hidden size, rounded up to 256: modeling_decilm.py.
     const auto wide =
         static_cast<int64_t>(2 * ratio->decimal * static_cast<double>(shared.hidden) / 3);

@@ -62,6 +62,19 @@ void check_rotary(Keys& keys, std::string_view key, const Json& value) {
   }
 }
 
+/// A share of head_dim from an object of rotary parameters.
+double share_in(Keys& keys, std::string_view key, const Json& value, double missing) {
+  const Json* part = value.find("partial_rotary_factor");
+  if (part == nullptr) {
+    return missing;
+  }
+  if (!(part->decimal > 0 && part->decimal <= 1)) {
+    keys.wrong(fmt::format("{}.partial_rotary_factor", key), part->to_text(), "over 0, at most 1");
+    return missing;
+  }
+  return part->decimal;
+}
+
 /// The share of head_dim that is turned, from whatever key says it.
 double rotary_share(Keys& keys) {
   double share = 1;
@@ -70,13 +83,21 @@ double rotary_share(Keys& keys) {
   }
   for (const std::string_view key : {"rope_scaling", "rope_parameters"}) {
     if (const Json* value = keys.take(key); value != nullptr) {
+      if (!value->is_object()) {
+        keys.wrong(key, value->to_text(), "an object");
+        continue;
+      }
       check_rotary(keys, key, *value);
-      const Json* part = value->find("partial_rotary_factor");
-      share = part != nullptr ? part->decimal : share;
+      share = share_in(keys, key, *value, share);
     }
   }
   for (const std::string_view key : {"rotary_pct", "rope_pct", "partial_rotary_factor"}) {
-    share = keys.number(key, share);
+    const double own = keys.number(key, share);
+    if (own > 0 && own <= 1) {
+      share = own;
+    } else {
+      keys.wrong(key, fmt::format("{}", own), "over 0, at most 1");
+    }
   }
   return share;
 }
@@ -132,8 +153,13 @@ Attention read_attention(Keys& keys, int64_t hidden) {
   if (keys.flag("multi_query") && !keys.given("num_key_value_heads")) {
     attention.kv_heads = 1;
   }
-  attention.head_dim = keys.size(
-      "head_dim", attention.heads > 0 ? hidden / std::max<int64_t>(attention.heads, 1) : 0);
+  const int64_t heads = std::max<int64_t>(attention.heads, 1);
+  attention.head_dim = keys.size("head_dim", hidden / heads);
+  if (keys.take("head_dim") == nullptr && hidden % heads != 0) {
+    keys.wrong("num_attention_heads",
+               fmt::format("{}", heads),
+               fmt::format("a divisor of the hidden size, {}, or head_dim", hidden));
+  }
   attention.value_dim = attention.head_dim;
   const Json* rotary = keys.fact("rotary");
   const bool by_key = rotary != nullptr && rotary->kind == Json::Kind::String;
@@ -181,6 +207,23 @@ LatentAttention read_latent(Keys& keys, const Shared& shared) {
   return latent;
 }
 
+namespace {
+
+/// The heads of Mamba 2 are as wide as the expansion says; NVIDIA's files say one that nobody uses.
+void check_expansion(Keys& keys, const Mamba2& mamba, int64_t hidden) {
+  for (const std::string_view key : {"expand", "mamba_expand"}) {
+    const bool given = keys.take(key) != nullptr;
+    const int64_t inner = keys.count(key) * hidden;
+    if (given && inner != mamba.heads * mamba.head_dim && !keys.fact_flag("pattern")) {
+      keys.wrong(key,
+                 fmt::format("{} times {}", keys.count(key), hidden),
+                 fmt::format("{} heads of {}", mamba.heads, mamba.head_dim));
+    }
+  }
+}
+
+}  // namespace
+
 Mixer read_recurrence(Keys& keys, const Shared& shared) {
   if (keys.fact_flag("lightning")) {
     return Lightning{shared.attention.heads, shared.attention.head_dim};
@@ -191,9 +234,8 @@ Mixer read_recurrence(Keys& keys, const Shared& shared) {
     mamba.state = keys.size("state_size");
     mamba.taps = keys.size("conv_kernel");
     mamba.rank = (shared.hidden + 15) / 16;
-    if (const Json* rank = keys.take("time_step_rank");
-        rank != nullptr && rank->kind == Json::Kind::Integer) {
-      mamba.rank = rank->integer;
+    if (const Json* rank = keys.take("time_step_rank"); rank != nullptr && rank->string != "auto") {
+      mamba.rank = keys.size("time_step_rank");
     }
     mamba.conv_bias = keys.flag("use_conv_bias", true);
     mamba.bias = keys.flag("use_bias");
@@ -217,8 +259,7 @@ Mixer read_recurrence(Keys& keys, const Shared& shared) {
   mamba.taps = keys.size("conv_kernel");
   mamba.conv_bias = keys.flag("use_conv_bias", true);
   mamba.bias = keys.flag("use_bias");
-  keys.count("expand");
-  keys.count("mamba_expand");
+  check_expansion(keys, mamba, shared.hidden);
   keys.take("time_step_rank");
   if (const std::string act = keys.text("mamba_hidden_act", "silu"); act != "silu") {
     keys.refuse("mamba_hidden_act", act, "silu");

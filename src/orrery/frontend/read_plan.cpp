@@ -55,7 +55,7 @@ bool plan_by_types(Keys& keys, Plans& plans) {
 
 /// Lists of zeros and ones, of which `ones` are of a kind of their own.
 bool plan_by_list(Keys& keys, std::string_view key, MixerKind zero, MixerKind one, Plans& plans) {
-  const Json* list = keys.list(key, static_cast<int64_t>(plans.size()));
+  const Json* list = keys.integers(key, static_cast<int64_t>(plans.size()));
   if (list == nullptr) {
     return false;
   }
@@ -67,7 +67,7 @@ bool plan_by_list(Keys& keys, std::string_view key, MixerKind zero, MixerKind on
 
 /// attn_layer_indices: the layers with attention among recurrent ones.
 bool plan_by_indices(Keys& keys, Plans& plans) {
-  const Json* full = keys.take("attn_layer_indices");
+  const Json* full = keys.indices("attn_layer_indices");
   if (full == nullptr) {
     return false;
   }
@@ -89,7 +89,7 @@ void plan_by_pattern(Keys& keys, Plans& plans) {
   }
   const bool text = pattern->kind == Json::Kind::String;
   const size_t given = text ? pattern->string.size() : pattern->items.size();
-  if (given < plans.size()) {
+  if (given != plans.size()) {
     keys.wrong("hybrid_override_pattern",
                fmt::format("{} letters", given),
                fmt::format("{}, one for each layer", plans.size()));
@@ -197,7 +197,7 @@ void plan_rotary(Keys& keys, Plans& plans) {
     return;
   }
   const int64_t every = keys.size("no_rope_layer_interval", 4);
-  const Json* list = keys.list("no_rope_layers", static_cast<int64_t>(plans.size()));
+  const Json* list = keys.integers("no_rope_layers", static_cast<int64_t>(plans.size()));
   for (size_t i = 0; i < plans.size(); ++i) {
     plans[i].rotary = list != nullptr
                           ? list->items[i].integer == 1
@@ -212,11 +212,11 @@ void plan_experts(Keys& keys, Plans& plans) {
   const int64_t step = keys.size("decoder_sparse_step", keys.size("interleave_moe_layer_step", 1));
   const Json* frequency = keys.take("moe_layer_freq");
   const bool by_layer = frequency != nullptr && frequency->kind == Json::Kind::Array;
-  const Json* flags = by_layer ? keys.list("moe_layer_freq", layers) : nullptr;
+  const Json* flags = by_layer ? keys.integers("moe_layer_freq", layers) : nullptr;
   const int64_t every = by_layer ? 1 : keys.size("moe_layer_freq", 1);
   const Json* types = keys.list("mlp_layer_types", layers);
-  const Json* only = keys.take("mlp_only_layers");
-  const Json* moe = keys.take("moe_layers");
+  const Json* only = keys.indices("mlp_only_layers");
+  const Json* moe = keys.indices("moe_layers");
   const auto holds = [](const Json* list, int64_t layer) {
     return list != nullptr && std::any_of(list->items.begin(), list->items.end(), [layer](auto& i) {
              return i.integer == layer;

@@ -55,6 +55,53 @@ int64_t first_of(const Json& config, std::initializer_list<std::string_view> key
   return 0;
 }
 
+/// The width of the feed-forward in widths of the tower; 0 if that is not said.
+int64_t ratio_of(const Json& config) {
+  const Json* value = config.find("mlp_ratio");
+  return value == nullptr ? 0 : static_cast<int64_t>(value->decimal);
+}
+
+bool is_size(const Json& value) {
+  constexpr double kMost = 1 << 24;
+  const bool number = value.kind == Json::Kind::Integer || value.kind == Json::Kind::Decimal;
+  return number && value.decimal > 0 && value.decimal <= kMost;
+}
+
+/// Sizes of a tower: numbers over 0 or lists of such. False adds a complaint.
+void check_sizes(std::string_view path, const Json& config, Complaints& complaints) {
+  static constexpr std::string_view kSizes[] = {"hidden_size",
+                                                "embed_dim",
+                                                "num_heads",
+                                                "num_attention_heads",
+                                                "depth",
+                                                "num_hidden_layers",
+                                                "image_size",
+                                                "patch_size",
+                                                "intermediate_size",
+                                                "mlp_ratio",
+                                                "temporal_patch_size",
+                                                "num_position_embeddings",
+                                                "max_source_positions",
+                                                "num_mel_bins",
+                                                "position_embedding_size",
+                                                "max_num_tiles",
+                                                "vision_output_dim",
+                                                "num_global_layers"};
+  for (const std::string_view key : kSizes) {
+    const Json* value = config.find(key);
+    if (value == nullptr || value->is_null()) {
+      continue;
+    }
+    const bool list = value->kind == Json::Kind::Array && !value->items.empty();
+    const bool fits =
+        list ? std::all_of(value->items.begin(), value->items.end(), is_size) : is_size(*value);
+    if (!fits) {
+      complaints.wrong.push_back(
+          fmt::format("{}.{}: got {}, need a size of 1 to 2^24", path, key, value->to_text()));
+    }
+  }
+}
+
 std::vector<Projection> projections(End end, int64_t hidden, int64_t text, bool bias) {
   const auto gelu = graph::OpKind::Gelu;
   switch (end) {
@@ -146,7 +193,7 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
       config, {"num_heads", "num_attention_heads", "attention_heads", "vt_num_attention_heads"});
   const int64_t layers = first_of(config, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}) +
                          first_of(config, {"num_global_layers"});
-  const int64_t ratio = first_of(config, {"mlp_ratio"});
+  const int64_t ratio = ratio_of(config);
   if (own.hidden == 0 || heads == 0 || layers == 0 || layers > 1024) {
     model.notes.emplace_back("a tower is neither timed nor counted: its sizes are not given");
     return;
@@ -184,11 +231,19 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
 
 }  // namespace
 
-void read_towers(const Json& config, Model& model) {
+void read_towers(const Json& config, Model& model, Complaints& complaints) {
   for (const std::string_view key : {"vision_config", "audio_config"}) {
     const Json* tower = config.find(key);
-    if (tower == nullptr || !tower->is_object()) {
+    if (tower == nullptr || tower->is_null()) {
       continue;
+    }
+    if (!tower->is_object()) {
+      complaints.wrong.push_back(fmt::format("{}: got {}, need an object", key, tower->to_text()));
+      continue;
+    }
+    check_sizes(key, *tower, complaints);
+    if (!complaints.wrong.empty()) {
+      return;
     }
     const Json* type = tower->find("model_type");
     const auto named = [](const Tower& each, std::string_view name) {
