@@ -116,8 +116,16 @@ class Checker {
     }
   }
 
+  void operator()(const ShortConv& conv) {
+    positive("channels", conv.channels);
+    positive("taps", conv.taps);
+  }
+
   void layer(const Layer& layer, int64_t hidden) {
     std::visit(*this, layer.mixer);
+    if (layer.beside) {
+      (*this)(*layer.beside);
+    }
     if (layer.cross) {
       (*this)(*layer.cross);
     }

@@ -50,6 +50,22 @@ Json flattened(const Json& config) {
   return flat;
 }
 
+/// Hunyuan's files say for each layer what is the same in all.
+void make_uniform(Json& config) {
+  static constexpr std::string_view kKeys[] = {
+      "moe_topk", "moe_intermediate_size", "num_shared_expert"};
+  for (JsonMember& member : config.members) {
+    const std::vector<Json>& items = member.value.items;
+    const bool listed =
+        std::find(std::begin(kKeys), std::end(kKeys), member.key) != std::end(kKeys);
+    if (listed && !items.empty() && std::all_of(items.begin(), items.end(), [&](const Json& item) {
+          return item.kind == Json::Kind::Integer && item.integer == items[0].integer;
+        })) {
+      member.value = Json(items[0]);
+    }
+  }
+}
+
 /// Text parts whose object does not say its model_type.
 std::string text_type(std::string_view outer) {
   static constexpr std::pair<std::string_view, std::string_view> kInner[] = {
@@ -138,6 +154,7 @@ Result<Parts> parts_of(std::string_view json, std::string_view name) {
   const Json* nested = parts.file.find("text_config");
   parts.inner = nested != nullptr && nested->is_object();
   parts.config = flattened(parts.inner ? *nested : parts.file);
+  make_uniform(parts.config);
   ORR_TRY_VOID(check_names(parts.config, name));
   parts.type = text_of(parts.config, "model_type");
   if (parts.inner && (parts.type.empty() || find_family(parts.type, "") == nullptr)) {

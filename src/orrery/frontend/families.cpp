@@ -3,6 +3,7 @@
 #include "orrery/frontend/families.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 
 #include "orrery/frontend/families_internal.h"
@@ -23,10 +24,14 @@ bool among(std::string_view list, std::string_view word) {
   return false;
 }
 
+std::array<std::span<const Family>, 4> tables() {
+  return {llama_families(), dense_families(), expert_families(), other_families()};
+}
+
 }  // namespace
 
 const Family* find_family(std::string_view model_type, std::string_view architecture) {
-  for (const std::span<const Family> table : {llama_families(), other_families()}) {
+  for (const std::span<const Family> table : tables()) {
     for (const Family& family : table) {
       const bool named = model_type.empty() ? among(family.architectures, architecture)
                                             : among(family.types, model_type);
@@ -40,7 +45,7 @@ const Family* find_family(std::string_view model_type, std::string_view architec
 
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
-  for (const std::span<const Family> table : {llama_families(), other_families()}) {
+  for (const std::span<const Family> table : tables()) {
     for (const Family& family : table) {
       std::string_view list = family.types;
       while (!list.empty()) {

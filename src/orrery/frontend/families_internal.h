@@ -11,6 +11,10 @@ namespace orrery::frontend {
 /// Decoders with RMS norms and gated feed-forwards.
 std::span<const Family> llama_families();
 
+/// More of them, without experts and with experts.
+std::span<const Family> dense_families();
+std::span<const Family> expert_families();
+
 /// Those with layer norms, recurrences, encoders, and files of code of their own.
 std::span<const Family> other_families();
 

@@ -139,7 +139,19 @@ constexpr std::array kFamilies = {
     Family{"granite granitemoe granitemoeshared", "GraniteForCausalLM GraniteMoeForCausalLM", R"({
       "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias",
         "mlp_bias": "mlp_bias"}})"},
-    Family{"granitemoehybrid bamba", "GraniteMoeHybridForCausalLM BambaForCausalLM", R"({
+    Family{"bamba", "BambaForCausalLM", R"({
+      "names": {"mamba_num_heads": "mamba_n_heads", "mamba_head_dim": "mamba_d_head",
+        "n_groups": "mamba_n_groups", "ssm_state_size": "mamba_d_state",
+        "conv_kernel": "mamba_d_conv", "use_conv_bias": "mamba_conv_bias",
+        "use_bias": "mamba_proj_bias"},
+      "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias",
+        "mlp_bias": "mlp_bias", "partial": 0.5, "recurrent_unless_listed": true},
+      "defaults": {"vocab_size": 128000, "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "max_position_embeddings": 262144, "mamba_num_heads": 128,
+        "mamba_head_dim": 64, "n_groups": 1, "ssm_state_size": 256, "conv_kernel": 4,
+        "use_conv_bias": true}})"},
+    Family{"granitemoehybrid", "GraniteMoeHybridForCausalLM", R"({
       "names": {"mamba_num_heads": "mamba_n_heads", "mamba_head_dim": "mamba_d_head",
         "n_groups": "mamba_n_groups", "ssm_state_size": "mamba_d_state",
         "conv_kernel": "mamba_d_conv", "use_conv_bias": "mamba_conv_bias",

@@ -260,10 +260,12 @@ TEST(ModelGraph, TextFormRoundTripsForEveryKindOfLayer) {
       DeltaNet{.k_heads = 2, .k_dim = 8, .v_heads = 4, .v_dim = 8},
       Lightning{.heads = 2, .head_dim = 8},
       Mamba1{.inner = 32, .state = 4, .rank = 2, .norms = true},
-      Mamba2{.heads = 4, .head_dim = 8, .groups = 2, .state = 4}};
+      Mamba2{.heads = 4, .head_dim = 8, .groups = 2, .state = 4},
+      ShortConv{.channels = 64, .bias = true}};
   Model model = *read_huggingface(kLlama, "test");
   for (size_t i = 0; i < mixers.size(); ++i) {
     layer.mixer = mixers[i];
+    layer.beside = Mamba2{.heads = 2, .head_dim = 8, .groups = 1, .state = 4};
     layer.experts = Experts{
         .count = 4, .topk = 2, .width = 16, .bias = true, .shared_width = 16, .shared_gate = true};
     layer.precision[static_cast<size_t>(Part::Experts)] = {
@@ -277,6 +279,24 @@ TEST(ModelGraph, TextFormRoundTripsForEveryKindOfLayer) {
       EXPECT_EQ(*read, *graph) << i;
     }
   }
+}
+
+TEST(ModelGraph, AClassNamedLmHeadModelHasLogits) {
+  const auto model =
+      read_huggingface(R"({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]})", "test");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_TRUE(model->head.logits);
+  EXPECT_FALSE(read_huggingface(R"({"model_type": "gpt2", "architectures": ["GPT2Model"]})", "test")
+                   ->head.logits);
+}
+
+TEST(Huggingface, FalconsOldClassHasOneKeyHeadWhateverItsFileCounts) {
+  const auto model =
+      read_huggingface(R"({"model_type": "falcon", "hidden_size": 128, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_kv_heads": 4, "vocab_size": 100, "multi_query": true})",
+                       "test");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_EQ(attention_of(*model).kv_heads, 1);
 }
 
 TEST(ModelGraph, AnEncoderHasNoDecodeStep) {

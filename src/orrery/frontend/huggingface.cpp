@@ -61,6 +61,9 @@ NormOrder read_order(Keys& keys) {
     return NormOrder::AfterSum;
   }
   keys.flag("postnorm");
+  if (keys.fact("norm_after_too") != nullptr && keys.said("norm_after_too")) {
+    return NormOrder::Both;
+  }
   return order == "post"          ? NormOrder::Post
          : order == "both"        ? NormOrder::Both
          : order == "after"       ? NormOrder::AfterSum
@@ -68,9 +71,27 @@ NormOrder read_order(Keys& keys) {
                                   : NormOrder::Pre;
 }
 
+/// LFM2: two thirds of the width, times a factor, rounded up to a multiple.
+int64_t rounded_width(Keys& keys, int64_t width) {
+  if (!keys.fact_flag("rounded_width") || !keys.flag("block_auto_adjust_ff_dim")) {
+    return width;
+  }
+  const double factor = keys.number("block_ffn_dim_multiplier", 1);
+  const int64_t multiple = std::max<int64_t>(keys.size("block_multiple_of"), 1);
+  if (!(factor > 0 && factor < 1000)) {
+    keys.wrong("block_ffn_dim_multiplier", fmt::format("{}", factor), "over 0, below 1000");
+    return width;
+  }
+  const auto wide = static_cast<int64_t>(factor * static_cast<double>(2 * width / 3));
+  return (wide + multiple - 1) / multiple * multiple;
+}
+
 Shared read_shared(Keys& keys) {
   Shared shared;
-  shared.layers = keys.size("num_hidden_layers");
+  const Json* pattern = keys.take("hybrid_override_pattern");  // may say it alone
+  shared.layers = pattern == nullptr || keys.take("num_hidden_layers") != nullptr
+                      ? keys.size("num_hidden_layers")
+                      : static_cast<int64_t>(pattern->items.size() + pattern->string.size());
   if (shared.layers > kMostLayers) {
     keys.wrong("num_hidden_layers",
                fmt::format("{}", shared.layers),
@@ -100,6 +121,7 @@ Shared read_shared(Keys& keys) {
                                                            : keys.size("intermediate_size");
   }
   dense.width = keys.fact_flag("halved_width") ? dense.width / 2 : dense.width;
+  dense.width = rounded_width(keys, dense.width);
   const Json* gated = keys.fact("gated");
   dense.gated = gated == nullptr || gated->boolean;
   dense.bias = keys.said("mlp_bias");
@@ -116,6 +138,9 @@ void read_input(Keys& keys, Model& model) {
   model.most_positions = keys.count("max_position_embeddings");
   if (const Json* beyond = keys.fact("positions")) {
     input.positions = model.most_positions + beyond->integer;
+  } else if (keys.fact_flag("fixed_positions")) {
+    input.positions = model.most_positions;
+    input.learned = false;
   }
   keys.text("position_embedding_type");
   const int64_t row = keys.count("embedding_size");
@@ -125,7 +150,9 @@ void read_input(Keys& keys, Model& model) {
   }
   input.norm = keys.fact_flag("embedding_norm");
   input.scale = keys.number("embedding_multiplier", 1);
-  if (keys.fact_text("embedding_scale") == "sqrt") {
+  const bool scaled = keys.flag("mup_enabled") ||
+                      (keys.fact_flag("scaled_embedding") && keys.flag("scale_embedding"));
+  if (scaled || keys.fact_text("embedding_scale") == "sqrt") {
     input.scale = std::sqrt(static_cast<double>(model.hidden));
   }
 }
@@ -199,10 +226,14 @@ void read_head(Keys& keys,
     const int64_t count = label_count(keys, 2);
     head.before = {{.width = count, .bias = false}};
     head.logits = false;
-  } else if (architecture.ends_with("Model") && keys.fact_text("head") != "logits") {
+  } else if (architecture.ends_with("Model") && !architecture.ends_with("LMHeadModel") &&
+             keys.fact_text("head") != "logits") {
     head.logits = false;
   }
   head.scale = keys.number("logit_scale", 1) / keys.number("logits_scaling", 1);
+  if (keys.take("dim_model_base") != nullptr && model.hidden > 0) {  // MiniCPM
+    head.scale *= keys.number("dim_model_base", 1) / static_cast<double>(model.hidden);
+  }
   head.soft_cap = keys.number("final_logit_softcapping", 0);
 }
 
@@ -271,6 +302,38 @@ std::optional<bool> tied_in(const Json& config) {
                                                              : std::nullopt;
 }
 
+/// What a class does that leaves time as it is, or is left out, said once.
+void note_others(Keys& keys, Model& model) {
+  bool folds = false;
+  for (const std::string_view key : {"lm_head_multiplier",
+                                     "mlp_multipliers",
+                                     "key_multiplier",
+                                     "attention_in_multiplier",
+                                     "attention_out_multiplier",
+                                     "ssm_multipliers",
+                                     "ssm_in_multiplier",
+                                     "ssm_out_multiplier"}) {
+    const bool read = keys.fact("beside") != nullptr && keys.take(key) != nullptr;
+    folds = folds || read;
+  }
+  if (folds) {
+    model.notes.emplace_back("constant multipliers are taken as multiplied into the weights");
+  }
+  if (!keys.fact_flag("towers_inside")) {
+    return;
+  }
+  for (const std::string_view key : {"embd_layer",
+                                     "audio_processor",
+                                     "audio_config",
+                                     "vision_lora",
+                                     "speech_lora",
+                                     "full_attn_mod"}) {
+    keys.take(key);
+  }
+  model.notes.emplace_back(
+      "towers of images and sound and the adapters they switch on are neither timed nor counted");
+}
+
 /// Everything but encoder-decoders: shared sizes, layers, input, head.
 void read_stack(Keys& keys,
                 const Json& outer,
@@ -315,17 +378,25 @@ void check_fixed(Keys& keys) {
       {"layer_norm_elementwise_affine", true},
       {"_remove_final_layer_norm", false},
       {"add_cross_attention", false},
+      {"use_rotary_pos_emb", true},
+      {"use_mixed_mlp_moe", true},
+      {"use_rmsnorm", true},
+      {"mamba_use_mlp", true},
       {"scale_embedding", false},
       {"reorder_and_upcast_attn", false},
       {"scale_attn_by_inverse_layer_idx", false}};
   for (const auto& [key, need] : kFlags) {
     const Json* value = keys.take(key);
-    if (value != nullptr && value->kind == Json::Kind::Bool && value->boolean != need) {
+    const bool known = key == "scale_embedding" && keys.fact_flag("scaled_embedding");
+    if (!known && value != nullptr && value->kind == Json::Kind::Bool && value->boolean != need) {
       keys.refuse(key, *value, need ? "true" : "false");
     }
   }
   if (const int64_t slices = keys.count("pretraining_tp", 1); slices != 1) {
     keys.refuse("pretraining_tp", fmt::format("{}", slices), "1");
+  }
+  if (const double cap = keys.number("moe_router_logit_softcapping", 0); cap != 0) {
+    keys.refuse("moe_router_logit_softcapping", fmt::format("{}", cap), "0");
   }
   if (const std::string type = keys.text("attn_type", "multihead_attention");
       type != "multihead_attention") {
@@ -422,6 +493,7 @@ Result<Model> read_huggingface(std::string_view json,
   }
   read_types(keys, outer, model);
   note_predictors(keys, model);
+  note_others(keys, model);
   refuse_per_layer_inputs(keys);
   check_fixed(keys);
   keys.take("quantization_config");

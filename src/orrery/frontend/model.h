@@ -156,8 +156,22 @@ struct Mamba2 {
   bool operator==(const Mamba2&) const = default;
 };
 
-using Mixer =
-    std::variant<std::monostate, Attention, LatentAttention, DeltaNet, Lightning, Mamba1, Mamba2>;
+/// A short convolution between two gates (LFM2).
+struct ShortConv {
+  int64_t channels = 0;
+  int64_t taps = 3;
+  bool bias = false;  // of all three products
+  bool operator==(const ShortConv&) const = default;
+};
+
+using Mixer = std::variant<std::monostate,
+                           Attention,
+                           LatentAttention,
+                           DeltaNet,
+                           Lightning,
+                           Mamba1,
+                           Mamba2,
+                           ShortConv>;
 
 struct Dense {
   int64_t width = 0;
@@ -185,6 +199,7 @@ struct Experts {
 
 struct Layer {
   Mixer mixer;
+  std::optional<Mamba2> beside = {};    // reads what the mixer reads, and is added to it
   std::optional<Attention> cross = {};  // to the encoder, between mixer and feed-forward
   std::optional<Dense> dense = {};
   std::optional<Experts> experts = {};  // beside the dense part, if both are there
@@ -216,7 +231,8 @@ struct Stack {
 struct Input {
   int64_t vocabulary = 0;   // 0: patches
   int64_t width = 0;        // of a table's row if projected to hidden afterwards; 0: hidden
-  int64_t positions = 0;    // rows of a learned table of positions
+  int64_t positions = 0;    // rows of a table of positions
+  bool learned = true;      // that table is a weight; else sines, made once
   int64_t types = 0;        // rows of a table of token types
   bool norm = false;        // after the sum
   double scale = 1;         // of the looked-up rows

@@ -188,7 +188,9 @@ ValueId Writer::with_positions(ValueId x, Dim tokens) {
   const Input& input = m_->input;
   if (input.positions > 0) {
     const ValueId ids = b_.constant(named("position_ids"), {DType::I64, {tokens}});
-    const ValueId table = weight("positions", {Dim(input.positions), Dim(width(x))});
+    const graph::Shape shape = {Dim(input.positions), Dim(width(x))};
+    const ValueId table = input.learned ? weight("positions", shape)
+                                        : b_.constant(named("positions"), {m_->dtype, shape});
     x = op("x_positioned", OpKind::Add, {x, op("position", OpKind::Embedding, {ids, table})});
   }
   if (input.types > 0) {
@@ -273,7 +275,7 @@ ValueId Writer::sublayer(const Layer& layer, std::string_view name, ValueId h, F
 
 ValueId Writer::parallel_layer(const Layer& layer, ValueId h) {
   const ValueId x = norm("attention_norm", h, m_->hidden);
-  const ValueId mixed = mixer(layer, x);
+  const ValueId mixed = mixer_and_beside(layer, x);
   const ValueId y = layer.one_norm ? x : norm("mlp_norm", h, m_->hidden);
   const ValueId both =
       reduced("branches", op("branches_add", OpKind::Add, {mixed, feed_forward(layer, y)}));
@@ -285,7 +287,7 @@ ValueId Writer::layer(const Layer& layer, ValueId h) {
     return parallel_layer(layer, h);
   }
   if (!std::holds_alternative<std::monostate>(layer.mixer)) {
-    h = sublayer(layer, "attention", h, [&](ValueId x) { return mixer(layer, x); });
+    h = sublayer(layer, "attention", h, [&](ValueId x) { return mixer_and_beside(layer, x); });
   }
   if (layer.cross) {
     h = sublayer(

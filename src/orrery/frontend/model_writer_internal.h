@@ -68,6 +68,7 @@ class Writer {
 
   // write_attention.cpp
   ValueId mixer(const Layer& layer, ValueId x);
+  ValueId mixer_and_beside(const Layer& layer, ValueId x);
   ValueId attention(const Layer& layer, const Attention& attention, ValueId x);
   ValueId cross_attention(const Layer& layer, const Attention& attention, ValueId x);
 
@@ -108,6 +109,7 @@ class Writer {
   ValueId lightning(const Layer& layer, const Lightning& lightning, ValueId x);
   ValueId mamba1(const Layer& layer, const Mamba1& mamba, ValueId x);
   ValueId mamba2(const Layer& layer, const Mamba2& mamba, ValueId x);
+  ValueId short_conv(const Layer& layer, const ShortConv& conv, ValueId x);
 
   // write_feed_forward.cpp
   ValueId feed_forward(const Layer& layer, ValueId x);

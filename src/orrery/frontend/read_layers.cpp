@@ -3,6 +3,7 @@
 #include "orrery/frontend/read_layers_internal.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "orrery/base/text.h"
 
@@ -196,7 +197,14 @@ Layer layer_of(Keys& keys, const Shared& shared, const LayerPlan& plan, size_t i
     layer.parallel = layer.parallel || wide;
     layer.one_norm = layer.parallel && keys.count("num_ln_in_parallel_attn", wide ? 2 : 1) < 2;
   }
+  if (keys.fact("beside") != nullptr) {
+    layer.beside = std::get<Mamba2>(read_recurrence(keys, shared));
+  }
   layer.residual_scale = keys.number("residual_multiplier", 1);
+  if (keys.take("scale_depth") != nullptr) {  // MiniCPM
+    layer.residual_scale =
+        keys.number("scale_depth", 1) / std::sqrt(static_cast<double>(shared.layers));
+  }
   for (const std::string_view key : {"layernorm_full_attention_alpha",
                                      "layernorm_linear_attention_alpha",
                                      "layernorm_mlp_alpha"}) {

@@ -110,6 +110,12 @@ QkNorm read_qk_norm(Keys& keys) {
     }
     return QkNorm::Head;
   }
+  if (fixed == "no_weight") {
+    return QkNorm::NoWeight;
+  }
+  if (fixed == "head_layer") {
+    return keys.flag("qk_layernorm") ? QkNorm::HeadLayer : QkNorm::None;
+  }
   if (fixed == "width") {
     keys.flag("use_qk_norm");
     keys.text("qk_norm_type");
@@ -150,7 +156,10 @@ Attention read_attention(Keys& keys, int64_t hidden) {
   Attention attention;
   attention.heads = keys.size("num_attention_heads");
   attention.kv_heads = keys.size("num_key_value_heads", attention.heads);
-  if (keys.flag("multi_query") && !keys.given("num_key_value_heads")) {
+  // Falcon's class ignores the number of key heads unless it is of the newer kind.
+  const bool counted = keys.fact_flag("falcon") ? keys.flag("new_decoder_architecture")
+                                                : keys.given("num_key_value_heads");
+  if (keys.flag("multi_query") && !counted) {
     attention.kv_heads = 1;
   }
   const int64_t heads = std::max<int64_t>(attention.heads, 1);
@@ -183,8 +192,11 @@ Attention read_attention(Keys& keys, int64_t hidden) {
   attention.sinks = keys.fact_flag("sinks");
   attention.output_gate = keys.fact_flag("output_gate");
   keys.flag("attn_output_gate");
-  attention.biased = keys.fact_flag("alibi") || keys.flag("alibi");
-  attention.rotary_dim = keys.flag("alibi") ? 0 : attention.rotary_dim;
+  // Baichuan 13B has the bias, and says no max_position_embeddings.
+  const bool alibi = keys.flag("alibi") || (keys.fact_flag("alibi_without_positions") &&
+                                            keys.take("max_position_embeddings") == nullptr);
+  attention.biased = keys.fact_flag("alibi") || alibi;
+  attention.rotary_dim = alibi ? 0 : attention.rotary_dim;
   attention.soft_cap = keys.number("attn_logit_softcapping", 0);
   attention.clip = keys.number("clip_qkv", 0);
   return attention;
@@ -212,7 +224,7 @@ namespace {
 /// The heads of Mamba 2 are as wide as the expansion says; NVIDIA's files say one that nobody uses.
 void check_expansion(Keys& keys, const Mamba2& mamba, int64_t hidden) {
   for (const std::string_view key : {"expand", "mamba_expand"}) {
-    const bool given = keys.take(key) != nullptr;
+    const bool given = keys.take(key) != nullptr && keys.fact("beside") == nullptr;
     const int64_t inner = keys.count(key) * hidden;
     if (given && inner != mamba.heads * mamba.head_dim && !keys.fact_flag("pattern")) {
       keys.wrong(key,
@@ -228,9 +240,15 @@ Mixer read_recurrence(Keys& keys, const Shared& shared) {
   if (keys.fact_flag("lightning")) {
     return Lightning{shared.attention.heads, shared.attention.head_dim};
   }
-  if (keys.fact_text("recurrence") == "mamba1") {
+  const std::string beside = keys.fact_text("mixed_recurrence");  // among attention layers
+  if (beside == "short") {
+    return ShortConv{shared.hidden, keys.size("conv_kernel"), keys.flag("use_conv_bias")};
+  }
+  if (keys.fact_text("recurrence", beside) == "mamba1") {
     Mamba1 mamba;
-    mamba.inner = keys.size("intermediate_size", keys.count("expand", 2) * shared.hidden);
+    mamba.inner = beside.empty()
+                      ? keys.size("intermediate_size", keys.count("expand", 2) * shared.hidden)
+                      : keys.count("mamba_expand", 2) * shared.hidden;
     mamba.state = keys.size("state_size");
     mamba.taps = keys.size("conv_kernel");
     mamba.rank = (shared.hidden + 15) / 16;
@@ -239,7 +257,8 @@ Mixer read_recurrence(Keys& keys, const Shared& shared) {
     }
     mamba.conv_bias = keys.flag("use_conv_bias", true);
     mamba.bias = keys.flag("use_bias");
-    mamba.norms = keys.given("mixer_rms_eps") || keys.text("model_type") == "falcon_mamba";
+    mamba.norms =
+        !beside.empty() || keys.given("mixer_rms_eps") || keys.text("model_type") == "falcon_mamba";
     return mamba;
   }
   if (keys.given("linear_num_value_heads") || keys.take("linear_num_value_heads") != nullptr) {
@@ -261,6 +280,15 @@ Mixer read_recurrence(Keys& keys, const Shared& shared) {
   mamba.bias = keys.flag("use_bias");
   check_expansion(keys, mamba, shared.hidden);
   keys.take("time_step_rank");
+  if (keys.fact("beside") != nullptr) {
+    mamba.norm = keys.flag("mamba_rms_norm");
+    keys.flag("mamba_norm_before_gate");
+    if (const int64_t inner = keys.count("mamba_d_ssm"); inner != mamba.heads * mamba.head_dim) {
+      keys.wrong("mamba_d_ssm",
+                 fmt::format("{}", inner),
+                 fmt::format("{} heads of {}", mamba.heads, mamba.head_dim));
+    }
+  }
   if (const std::string act = keys.text("mamba_hidden_act", "silu"); act != "silu") {
     keys.refuse("mamba_hidden_act", act, "silu");
   }
@@ -274,7 +302,12 @@ std::optional<Experts> read_experts(Keys& keys, const Shared& shared) {
     const int64_t count = keys.count(key);
     experts.count = experts.count > 0 ? experts.count : count;
   }
-  if (experts.count == 0) {
+  const bool lone = experts.count == 1 && keys.fact_text("mixed_recurrence") == "mamba1";
+  if (experts.count == 0 || lone) {  // Jamba: one expert is a dense part
+    for (const std::string_view key :
+         {"num_experts_per_tok", "expert_layer_period", "expert_layer_offset"}) {
+      keys.count(key);
+    }
     return std::nullopt;
   }
   for (const std::string_view key : {"num_experts_per_tok",

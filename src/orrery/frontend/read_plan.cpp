@@ -23,7 +23,8 @@ std::optional<MixerKind> mixer_named(std::string_view name) {
   if (name == "chunked_attention") {
     return MixerKind::Chunked;
   }
-  if (name == "linear_attention" || name == "mamba" || name == "lightning_attention") {
+  if (name == "linear_attention" || name == "mamba" || name == "lightning_attention" ||
+      name == "conv") {
     return MixerKind::Recurrent;
   }
   return std::nullopt;
@@ -67,15 +68,32 @@ bool plan_by_list(Keys& keys, std::string_view key, MixerKind zero, MixerKind on
 
 /// attn_layer_indices: the layers with attention among recurrent ones.
 bool plan_by_indices(Keys& keys, Plans& plans) {
+  const Json* older = keys.indices("full_attn_idxs");
   const Json* full = keys.indices("attn_layer_indices");
-  if (full == nullptr) {
+  full = full != nullptr ? full : older;
+  if (full == nullptr && !keys.fact_flag("recurrent_unless_listed")) {
     return false;
   }
   for (size_t i = 0; i < plans.size(); ++i) {
-    const bool holds = std::any_of(full->items.begin(), full->items.end(), [i](const Json& at) {
-      return at.integer == static_cast<int64_t>(i);
-    });
+    const bool holds =
+        full != nullptr && std::any_of(full->items.begin(), full->items.end(), [i](const Json& at) {
+          return at.integer == static_cast<int64_t>(i);
+        });
     plans[i].mixer = holds ? MixerKind::Full : MixerKind::Recurrent;
+  }
+  return true;
+}
+
+/// Jamba: attention every so many layers, from one on; recurrences else.
+bool plan_by_period(Keys& keys, Plans& plans) {
+  if (keys.take("attn_layer_period") == nullptr) {
+    return false;
+  }
+  const int64_t period = std::max<int64_t>(keys.size("attn_layer_period"), 1);
+  const int64_t offset = keys.count("attn_layer_offset");
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const bool full = static_cast<int64_t>(i) % period == offset;
+    plans[i].mixer = full ? MixerKind::Full : MixerKind::Recurrent;
   }
   return true;
 }
@@ -123,7 +141,8 @@ void all_sliding(Plans& plans) {
 /// Windows where no list says which layers have them.
 void plan_windows(Keys& keys, int64_t window, Plans& plans) {
   const std::string rule = keys.fact_text("window", "none");
-  const int64_t period = rule == "period" ? keys.size("sliding_window_pattern", 1) : 2;
+  const bool periodic = rule == "period" || rule == "first_full";
+  const int64_t period = periodic ? keys.size("sliding_window_pattern", 1) : 2;
   const bool on = rule != "flag" || keys.flag("use_sliding_window");
   if (window == 0 || !on) {
     return;
@@ -135,10 +154,11 @@ void plan_windows(Keys& keys, int64_t window, Plans& plans) {
   const int64_t first = rule == "flag" ? keys.count("max_window_layers") : 0;
   for (size_t i = 0; i < plans.size(); ++i) {
     const auto at = static_cast<int64_t>(i);
-    const bool sliding = rule == "flag"        ? at >= first
-                         : rule == "alternate" ? at % 2 == 0
-                         : rule == "period"    ? (at + 1) % std::max<int64_t>(period, 1) != 0
-                                               : false;
+    const bool sliding = rule == "flag"         ? at >= first
+                         : rule == "alternate"  ? at % 2 == 0
+                         : rule == "period"     ? (at + 1) % std::max<int64_t>(period, 1) != 0
+                         : rule == "first_full" ? at % std::max<int64_t>(period, 1) != 0
+                                                : false;
     plans[i].mixer = sliding ? MixerKind::Sliding : plans[i].mixer;
   }
   if (rule == "none") {
@@ -157,8 +177,12 @@ void plan_mixers(Keys& keys, const Shared& shared, Plans& plans) {
     }
     return;
   }
+  if (keys.fact_text("mixed_recurrence") == "short") {
+    keys.take("conv_kernel");
+    keys.take("use_conv_bias");
+  }
   const bool listed =
-      plan_by_types(keys, plans) || plan_by_indices(keys, plans) ||
+      plan_by_types(keys, plans) || plan_by_indices(keys, plans) || plan_by_period(keys, plans) ||
       plan_by_list(keys,
                    "attn_type_list",
                    keys.fact_flag("lightning") ? MixerKind::Recurrent : MixerKind::Full,
@@ -177,8 +201,10 @@ void plan_mixers(Keys& keys, const Shared& shared, Plans& plans) {
     plan_windows(keys, shared.window, plans);
   } else {
     keys.flag("use_sliding_window");
-    keys.take("sliding_window_pattern");
-    keys.take("max_window_layers");
+    for (const std::string_view key :
+         {"sliding_window_pattern", "max_window_layers", "full_attn_idxs", "attn_layer_indices"}) {
+      keys.take(key);
+    }
   }
 }
 
@@ -205,6 +231,16 @@ void plan_rotary(Keys& keys, Plans& plans) {
   }
 }
 
+/// Ernie's layers with experts: from one on to another, every so many; Jamba's from one on.
+bool in_range(Keys& keys, int64_t layer) {
+  const Json* last = keys.take("moe_layer_end_index");
+  const int64_t end = last != nullptr && last->integer >= 0 ? last->integer : kMostLayers;
+  const int64_t every = std::max<int64_t>(keys.size("moe_layer_interval", 1), 1);
+  const int64_t period = std::max<int64_t>(keys.size("expert_layer_period", 1), 1);
+  return layer >= keys.count("moe_layer_start_index") && layer <= end && (layer + 1) % every == 0 &&
+         layer % period == keys.count("expert_layer_offset");
+}
+
 /// Which layers have experts: the first k dense, every s-th, a list, or all.
 void plan_experts(Keys& keys, Plans& plans) {
   const auto layers = static_cast<int64_t>(plans.size());
@@ -229,7 +265,8 @@ void plan_experts(Keys& keys, Plans& plans) {
                         : moe != nullptr && !moe->items.empty()
                             ? holds(moe, at)
                             : at >= first && (at + 1) % std::max<int64_t>(step, 1) == 0 &&
-                                  at % std::max<int64_t>(every, 1) == 0 && !holds(only, at);
+                                  at % std::max<int64_t>(every, 1) == 0 && !holds(only, at) &&
+                                  in_range(keys, at);
     plans[i].experts = sparse;
     plans[i].dense = !sparse;
   }

@@ -74,15 +74,21 @@ class Divider {
                           },
                           [this](Lightning& each) { divide("heads", each.heads); },
                           [this](Mamba1& each) { divide("channels", each.inner); },
-                          [this](Mamba2& each) {
-                            divide("heads", each.heads);
-                            divide_or_copy("groups", each.groups);
-                          }},
+                          [this](Mamba2& each) { mamba2(each); },
+                          [this](ShortConv& each) { divide("channels", each.channels); }},
                mixer);
+  }
+
+  void mamba2(Mamba2& each) {
+    divide("heads", each.heads);
+    divide_or_copy("groups", each.groups);
   }
 
   void layer(Layer& layer) {
     mixer(layer.mixer);
+    if (layer.beside) {
+      mamba2(*layer.beside);
+    }
     if (layer.cross) {
       attention(*layer.cross);
     }

@@ -23,7 +23,23 @@ ValueId Writer::mixer(const Layer& layer, ValueId x) {
   if (const auto* each = std::get_if<Mamba1>(&layer.mixer)) {
     return mamba1(layer, *each, x);
   }
+  if (const auto* each = std::get_if<ShortConv>(&layer.mixer)) {
+    return short_conv(layer, *each, x);
+  }
   return mamba2(layer, std::get<Mamba2>(layer.mixer), x);
+}
+
+/// Attention and a recurrence over the same rows, added up.
+ValueId Writer::mixer_and_beside(const Layer& layer, ValueId x) {
+  const ValueId mixed = mixer(layer, x);
+  if (!layer.beside) {
+    return mixed;
+  }
+  const std::string outer = prefix_;
+  prefix_ += "beside_";
+  const ValueId beside = mamba2(layer, *layer.beside, x);
+  prefix_ = outer;
+  return op("mixers_add", OpKind::Add, {mixed, beside});
 }
 
 /// [batch, seq, heads size] as [batch, heads, seq, size].

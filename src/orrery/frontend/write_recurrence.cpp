@@ -144,4 +144,18 @@ ValueId Writer::mamba2(const Layer& layer, const Mamba2& mamba, ValueId x) {
       "mixer_out", gated, {m_->hidden, mamba.bias, precision(layer, Part::AttentionOutput)});
 }
 
+// transformers models/lfm2/modeling_lfm2.py, Lfm2ShortConv.
+ValueId Writer::short_conv(const Layer& layer, const ShortConv& conv, ValueId x) {
+  const int64_t size = conv.channels;
+  const ValueId all =
+      linear("mixer_in", x, {3 * size, conv.bias, precision(layer, Part::MixerInput)});
+  const ValueId opened = op("mixer_opened",
+                            OpKind::Mul,
+                            {part("gate_in", all, 0, size), part("conv_in", all, 2 * size, size)});
+  const ValueId mixed = convolved("conv", opened, conv.taps, conv.bias);
+  const ValueId gated = op("mixer_gated", OpKind::Mul, {part("gate_out", all, size, size), mixed});
+  return linear(
+      "mixer_out", gated, {m_->hidden, conv.bias, precision(layer, Part::AttentionOutput)});
+}
+
 }  // namespace orrery::frontend

@@ -56,6 +56,10 @@ struct MixerText {
     return fmt::format("mamba {} channels, state {}", m.inner, m.state);
   }
 
+  std::string operator()(const frontend::ShortConv& c) const {
+    return fmt::format("convolution of {} taps on {}", c.taps, c.channels);
+  }
+
   std::string operator()(const frontend::Mamba2& m) const {
     return fmt::format("mamba-2 {} x {}, state {}", m.heads, m.head_dim, m.state);
   }
@@ -65,6 +69,9 @@ std::string layer_text(const Layer& layer) {
   std::vector<std::string> parts;
   if (const std::string mixer = std::visit(MixerText{}, layer.mixer); !mixer.empty()) {
     parts.push_back(mixer + precision_text(layer, frontend::Part::Qkv));
+  }
+  if (layer.beside) {
+    parts.push_back(MixerText{}(*layer.beside));
   }
   if (layer.cross) {
     parts.push_back(

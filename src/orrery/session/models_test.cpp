@@ -4,7 +4,9 @@
 
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "orrery/frontend/huggingface.h"
 #include "orrery/frontend/model_size.h"
 #include "orrery/session/catalog.h"
 #include "test/support/tree.h"
@@ -36,6 +38,39 @@ TEST(Models, CountsAreThoseOfAnIndependentCount) {
     ++rows;
   }
   EXPECT_GE(rows, 25);
+}
+
+/// One row of test/validation/family_counts.txt: parameters|source|config.json.
+struct FamilyCount {
+  double parameters = 0;
+  std::string config;
+};
+
+std::vector<FamilyCount> family_counts() {
+  std::vector<FamilyCount> rows;
+  std::istringstream table(test::read("test/validation/family_counts.txt"));
+  for (std::string line; std::getline(table, line);) {
+    const size_t source = line.find('|');
+    const size_t config = line.find('|', source + 1);
+    if (line.starts_with('#') || config == std::string::npos) {
+      continue;
+    }
+    rows.push_back({std::stod(line.substr(0, source)), line.substr(config + 1)});
+  }
+  return rows;
+}
+
+// Class defaults and published sizes of each family, against PyTorch's own count.
+TEST(Models, FamiliesHaveAsManyParametersAsTheirClasses) {
+  const std::vector<FamilyCount> rows = family_counts();
+  EXPECT_GE(rows.size(), 70U);
+  for (const FamilyCount& row : rows) {
+    const auto model = frontend::read_huggingface(row.config, "test");
+    ASSERT_TRUE(model.ok()) << model.error().to_string() << row.config;
+    const auto size = frontend::size_of(*model);
+    ASSERT_TRUE(size.ok()) << size.error().to_string() << row.config;
+    EXPECT_NEAR((size->parameters + size->towers) / row.parameters, 1, 0.002) << row.config;
+  }
 }
 
 }  // namespace
