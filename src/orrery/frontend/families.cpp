@@ -24,8 +24,9 @@ bool among(std::string_view list, std::string_view word) {
   return false;
 }
 
-std::array<std::span<const Family>, 4> tables() {
-  return {llama_families(), dense_families(), expert_families(), other_families()};
+std::array<std::span<const Family>, 5> tables() {
+  return {
+      llama_families(), dense_families(), expert_families(), encoder_families(), other_families()};
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ std::span<const Family> llama_families();
 std::span<const Family> dense_families();
 std::span<const Family> expert_families();
 
+/// More encoders, and encoder-decoders of text.
+std::span<const Family> encoder_families();
+
 /// Those with layer norms, recurrences, encoders, and files of code of their own.
 std::span<const Family> other_families();
 

@@ -145,7 +145,7 @@ constexpr std::array kFamilies = {
         "num_attention_heads": 12, "intermediate_size": 3072, "max_position_embeddings": 512,
         "type_vocab_size": 2, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
         "tie_word_embeddings": true}})"},
-    Family{"roberta xlm-roberta camembert", "RobertaModel RobertaForMaskedLM", R"({
+    Family{"roberta", "RobertaModel RobertaForMaskedLM", R"({
       "fixed": {"encoder": true, "norm": "layer", "order": "after", "qkv_bias": true,
         "output_bias": true, "mlp_bias": true, "gated": false, "rotary": false, "positions": 0,
         "types": true, "embedding_norm": true, "final_norm": false, "pooler": true},
@@ -176,7 +176,7 @@ constexpr std::array kFamilies = {
       "defaults": {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
         "intermediate_size": 3072, "hidden_act": "gelu", "layer_norm_eps": 1e-12,
         "image_size": 224, "patch_size": 16, "num_channels": 3, "qkv_bias": true}})"},
-    Family{"t5 mt5", "T5ForConditionalGeneration", R"({
+    Family{"t5", "T5ForConditionalGeneration", R"({
       "names": {"hidden_size": "d_model", "num_hidden_layers": "num_layers",
         "num_attention_heads": "num_heads", "head_dim": "d_kv", "intermediate_size": "d_ff",
         "max_position_embeddings": "n_positions"},

@@ -194,6 +194,11 @@ void read_encoder_head(Keys& keys, std::string_view architecture, Model& model) 
   Head& head = model.head;
   model.decodes = false;
   const int64_t row = model.input.width > 0 ? model.input.width : model.hidden;
+  if (architecture.ends_with("ForMaskedLM") && keys.fact_flag("plain_head")) {
+    head.wanted = Wanted::All;
+    head.tied = keys.flag("tie_word_embeddings");
+    return;
+  }
   if (architecture.ends_with("ForMaskedLM")) {
     head.wanted = Wanted::All;
     head.before = {{.width = row,
@@ -208,6 +213,11 @@ void read_encoder_head(Keys& keys, std::string_view architecture, Model& model) 
   if (architecture.ends_with("ForSequenceClassification")) {
     const int64_t count = label_count(keys, 2);
     head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}, {.width = count}};
+  } else if (architecture.ends_with("ForPreTraining") && keys.fact_flag("discriminator")) {
+    head.wanted = Wanted::All;
+    head.before = {
+        {.width = model.hidden, .activation = read_activation(keys, "hidden_act", "gelu")},
+        {.width = 1}};
   } else if (keys.fact_flag("pooler")) {
     head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}};
   }
@@ -382,6 +392,9 @@ void check_fixed(Keys& keys) {
       {"use_mixed_mlp_moe", true},
       {"use_rmsnorm", true},
       {"mamba_use_mlp", true},
+      {"decoder_bias", true},
+      {"share_encoder_decoder_embeddings", true},
+      {"mlp_fc2_bias", false},
       {"scale_embedding", false},
       {"reorder_and_upcast_attn", false},
       {"scale_attn_by_inverse_layer_idx", false}};
@@ -394,6 +407,12 @@ void check_fixed(Keys& keys) {
   }
   if (const int64_t slices = keys.count("pretraining_tp", 1); slices != 1) {
     keys.refuse("pretraining_tp", fmt::format("{}", slices), "1");
+  }
+  if (keys.fact_flag("rope_only")) {
+    const std::string kind = keys.text("position_embedding_type", "rope");
+    if (kind != "rope") {
+      keys.refuse("position_embedding_type", kind, "rope");
+    }
   }
   if (const double cap = keys.number("moe_router_logit_softcapping", 0); cap != 0) {
     keys.refuse("moe_router_logit_softcapping", fmt::format("{}", cap), "0");

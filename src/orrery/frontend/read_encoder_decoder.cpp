@@ -1,5 +1,8 @@
 // Encoder-decoders: T5, whose encoder reads text, and Whisper, whose encoder hears 30 seconds.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
 #include "orrery/frontend/huggingface_internal.h"
 #include "orrery/frontend/read_layers_internal.h"
 
@@ -93,6 +96,61 @@ void read_sound(Keys& keys, Model& model) {
   model.encoder = {source};
 }
 
+/// Rows of positions, the norm and the scale after the embedding, which both halves have.
+void read_both_inputs(Keys& keys, Model& model) {
+  Input& input = model.input;
+  const Json* beyond = keys.fact("positions");
+  input.positions = model.most_positions + (beyond != nullptr ? beyond->integer : 0);
+  input.learned = !keys.fact_flag("fixed_positions");
+  input.norm = keys.fact_flag("embedding_norm");
+  if (keys.flag("scale_embedding")) {
+    input.scale = std::sqrt(static_cast<double>(model.hidden));
+  }
+  const int64_t rows = keys.count("decoder_vocab_size", input.vocabulary);
+  if (rows != input.vocabulary) {
+    keys.refuse("decoder_vocab_size", fmt::format("{}", rows), "as many as vocab_size");
+  }
+}
+
+/// BART and its kin: two stacks with layer norms over one table of tokens.
+void read_both(Keys& keys, Model& model) {
+  read_both_inputs(keys, model);
+  Layer layer;
+  layer.order = keys.fact_text("order") == "after" ? NormOrder::AfterSum : NormOrder::Pre;
+  Attention attention = read_attention(keys, model.hidden);
+  layer.dense = Dense{.width = keys.size("intermediate_size"),
+                      .gated = false,
+                      .bias = true,
+                      .activation = read_activation(keys, "hidden_act", "gelu")};
+  Layer encoder = layer;
+  layer.mixer = attention;
+  attention.causal = false;
+  Attention own = attention;
+  own.heads = keys.size("encoder_attention_heads", own.heads);
+  own.kv_heads = own.heads;
+  own.head_dim = model.hidden / std::max<int64_t>(own.heads, 1);
+  own.value_dim = own.head_dim;
+  encoder.mixer = own;
+  encoder.dense->width = keys.size("encoder_ffn_dim", encoder.dense->width);
+  attention.cross = true;
+  layer.cross = attention;
+  const int64_t layers = keys.size("num_hidden_layers");
+  model.stack = stack_of(layers, layer);
+  Model source;
+  source.name = model.name + " encoder";
+  source.hidden = model.hidden;
+  source.norm = model.norm;
+  source.epsilon = model.epsilon;
+  source.input = model.input;
+  source.stack = stack_of(keys.size("encoder_layers", layers), encoder);
+  const Json* final_norm = keys.fact("final_norm");
+  source.stack.final_norm = final_norm == nullptr || final_norm->boolean;
+  model.stack.final_norm = source.stack.final_norm;
+  source.decodes = false;
+  source.head.logits = false;
+  model.encoder = {source};
+}
+
 }  // namespace
 
 void read_encoder_decoder(Keys& keys, Model& model) {
@@ -101,6 +159,8 @@ void read_encoder_decoder(Keys& keys, Model& model) {
   model.most_positions = keys.count("max_position_embeddings");
   if (keys.fact_text("encoder_decoder") == "text") {
     read_text(keys, model);
+  } else if (keys.fact_text("encoder_decoder") == "both") {
+    read_both(keys, model);
   } else {
     model.input.positions = model.most_positions;
     read_sound(keys, model);

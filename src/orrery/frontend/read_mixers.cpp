@@ -140,7 +140,10 @@ std::optional<graph::OpKind> find_activation(std::string_view name) {
 }
 
 graph::OpKind read_activation(Keys& keys, std::string_view key, std::string_view missing) {
-  const std::string name = keys.text(key, missing);
+  std::string name = keys.text(key, missing);
+  if (keys.fact_flag("glu_names")) {
+    name = name == "swiglu" ? "silu" : name == "geglu" ? "gelu" : name;
+  }
   const auto kind = find_activation(keys.fact_text("activation", name));
   if (!kind) {
     std::vector<std::string> known;
