@@ -80,7 +80,25 @@ std::string text_type(std::string_view outer) {
       {"qwen3_vl", "qwen3_vl_text"},
       {"qwen3_5", "qwen3_5_text"},
       {"qwen3_5_moe", "qwen3_5_moe_text"},
-      {"qwen3_vl_moe", "qwen3_vl_moe_text"}};
+      {"qwen3_vl_moe", "qwen3_vl_moe_text"},
+      {"llava_next", "llama"},
+      {"llava_next_video", "llama"},
+      {"vipllava", "llama"},
+      {"video_llava", "llama"},
+      {"llava_onevision", "qwen2"},
+      {"idefics3", "llama"},
+      {"smolvlm", "llama"},
+      {"internvl", "qwen2"},
+      {"paligemma", "gemma"},
+      {"aria", "aria_text"},
+      {"glm4v", "glm4v_text"},
+      {"glm4v_moe", "glm4v_moe_text"},
+      {"qwen2_audio", "qwen2"},
+      {"ovis2", "qwen2"},
+      {"aya_vision", "cohere2"},
+      {"cohere2_vision", "cohere2"},
+      {"lfm2_vl", "lfm2"},
+      {"deepseek_vl_v2", "deepseek_v2"}};
   for (const auto& [wrapper, inner] : kInner) {
     if (wrapper == outer) {
       return std::string(inner);
@@ -151,8 +169,15 @@ Result<Parts> parts_of(std::string_view json, std::string_view name) {
                       parts.file.to_text());
   }
   ORR_TRY_VOID(check_names(parts.file, name));
-  const Json* nested = parts.file.find("text_config");
-  parts.inner = nested != nullptr && nested->is_object();
+  const Json* nested = nullptr;
+  for (const std::string_view key : {"language_config", "llm_config", "text_config"}) {
+    const Json* found = parts.file.find(key);
+    if (found != nullptr && found->is_object()) {
+      nested = found;
+      parts.text_key = key;
+    }
+  }
+  parts.inner = nested != nullptr;
   parts.config = flattened(parts.inner ? *nested : parts.file);
   make_uniform(parts.config);
   ORR_TRY_VOID(check_names(parts.config, name));
@@ -162,6 +187,9 @@ Result<Parts> parts_of(std::string_view json, std::string_view name) {
     parts.type = known.empty() ? parts.type : known;
   }
   parts.architecture = architecture_of(parts.file);
+  if (parts.inner && parts.architecture.ends_with("ChatModel")) {  // InternVL: the whole, with head
+    parts.architecture = architecture_of(*nested);
+  }
   ORR_TRY(parts.family, family_of(parts.type, parts.inner ? "" : parts.architecture, name));
   return parts;
 }

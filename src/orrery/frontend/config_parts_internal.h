@@ -17,9 +17,10 @@ struct Parts {
   Json family;
   std::string type;
   std::string architecture;
-  bool inner = false;  // config is file's text_config
+  bool inner = false;  // config is an object of the file
+  std::string text_key = "text_config";
 
-  std::string path() const { return inner ? "text_config." : ""; }
+  std::string path() const { return inner ? text_key + "." : ""; }
 };
 
 /// Reads the file as far as that. Errors: no object, or a model_type of no known family.

@@ -431,6 +431,22 @@ void check_fixed(Keys& keys) {
   }
 }
 
+/// PaliGemma's prompts and Gemma's encoders attend both ways.
+void read_direction(Keys& keys, const Parts& parts, Model& model, std::vector<Layer>& layers) {
+  const Json* said = keys.take("use_bidirectional_attention");
+  const bool both = said != nullptr && said->kind == Json::Kind::Bool && said->boolean;
+  if (!both && text_of(parts.file, "model_type") != "paligemma") {
+    return;
+  }
+  for (Layer& layer : layers) {
+    if (auto* attention = std::get_if<Attention>(&layer.mixer)) {
+      attention->causal = false;
+    }
+  }
+  model.decodes = model.head.logits;
+  keys.take("num_image_tokens");
+}
+
 /// The element type, which the text part or the whole may say.
 void read_types(Keys& keys, Keys& outer, Model& model) {
   const DType said = read_dtype(outer, std::nullopt);
@@ -448,6 +464,46 @@ void read_types(Keys& keys, Keys& outer, Model& model) {
   }
 }
 
+/// Keys beside a text part that say how images and sound become rows of it.
+constexpr std::string_view kImageKeys[] = {"adapter_layer_norm_eps",
+                                           "alignment_intermediate_size",
+                                           "candidate_resolutions",
+                                           "downsample_factor",
+                                           "downsample_ratio",
+                                           "dynamic_image_size",
+                                           "force_image_size",
+                                           "global_view_pos",
+                                           "image_fold",
+                                           "image_grid_pinpoints",
+                                           "image_newline_parameter",
+                                           "max_dynamic_patch",
+                                           "max_value_projector_patch_to_query_dict",
+                                           "min_dynamic_patch",
+                                           "pad2square",
+                                           "perceiver_config",
+                                           "projection_dim",
+                                           "projector_bias",
+                                           "projector_hidden_size",
+                                           "projector_layernorm_eps",
+                                           "projector_patch_to_query_dict",
+                                           "projector_use_layernorm",
+                                           "ps_version",
+                                           "qformer_config",
+                                           "scale_factor",
+                                           "select_layer",
+                                           "spatial_merge_size",
+                                           "template",
+                                           "tile_tag",
+                                           "use_backbone_lora",
+                                           "use_image_newline_parameter",
+                                           "use_llm_lora",
+                                           "use_thumbnail",
+                                           "video_seq_length",
+                                           "vision_aspect_ratio",
+                                           "vision_feature_layers",
+                                           "visual_indicator_token_ids",
+                                           "vision_layers"};
+
 /// Keys of the whole file around a text part, which are read by others or say where images go.
 void check_outside(const Parts& parts, Keys& outer) {
   for (const std::string_view key : {"text_config",
@@ -458,7 +514,14 @@ void check_outside(const Parts& parts, Keys& outer) {
                                      "tie_word_embeddings",
                                      "rope_scaling",
                                      "hidden_size",
-                                     "vocab_size"}) {
+                                     "vocab_size",
+                                     "text_config",
+                                     "llm_config",
+                                     "language_config",
+                                     "projector_config"}) {
+    outer.take(key);
+  }
+  for (const std::string_view key : kImageKeys) {
     outer.take(key);
   }
   if (parts.inner) {
@@ -509,6 +572,7 @@ Result<Model> read_huggingface(std::string_view json,
     read_stack(keys, parts.file, parts.architecture, model, layers);
     const Json* final_norm = keys.fact("final_norm");
     model.stack.final_norm = final_norm == nullptr || final_norm->boolean;
+    read_direction(keys, parts, model, layers);
   }
   read_types(keys, outer, model);
   note_predictors(keys, model);

@@ -19,6 +19,10 @@ enum class End {
   One,        // one matrix (Gemma 4, Llama 3.2)
   Merged,     // four neighbours joined, two layers (Qwen, Kimi)
   Shuffled,   // four neighbours joined, two layers, one matrix (Llama 4)
+  Joined,     // neighbours joined, one matrix without a bias (Idefics 3, SmolVLM)
+  Opened,     // four neighbours joined, a norm, two layers (InternVL)
+  Patched,    // a norm, four neighbours joined to one as wide, two layers (Mistral 3)
+  Halved,     // the mean of two neighbours, one matrix (Qwen 2 Audio)
   Sound       // four neighbours joined, two matrices (Voxtral)
 };
 
@@ -29,11 +33,28 @@ struct Tower {
   bool gated = false;
   bool bias = true;
   bool class_token = false;
+  bool rotary = false;          // and images of any size
+  std::string_view roots = "";  // whole models whose connector it is; all, if empty
 };
 
+/// The first row that names the tower or the whole model is taken.
 constexpr std::array kTowers = {
-    Tower{"clip_vision_model", End::TwoLayers, NormKind::Layer, false, true, true},
-    Tower{"siglip_vision_model", End::Normed},
+    Tower{"llava_onevision", End::TwoLayers},
+    Tower{"paligemma", End::One},
+    Tower{"idefics3 smolvlm", End::Joined},
+    Tower{"internvl internvl_chat", End::Opened, NormKind::Layer, false, true, true},
+    Tower{"mistral3", End::Patched, NormKind::Rms, true, false, false, true},
+    Tower{"qwen2_audio", End::Halved},
+    Tower{"pixtral", End::TwoLayers, NormKind::Rms, true, false, false, true, "llava"},
+    Tower{"clip_vision_model",
+          End::TwoLayers,
+          NormKind::Layer,
+          false,
+          true,
+          true,
+          false,
+          "llava llava_next llava_next_video"},
+    Tower{"siglip_vision_model", End::Normed, NormKind::Layer, false, true, false, false, "gemma3"},
     Tower{"gemma4_vision", End::One, NormKind::Rms, true, false},
     Tower{"qwen2_vl", End::Merged},
     Tower{"qwen2_5_vl", End::Merged, NormKind::Rms, true},
@@ -48,8 +69,10 @@ constexpr std::array kTowers = {
 int64_t first_of(const Json& config, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     const Json* value = config.find(key);
-    if (value != nullptr && value->kind == Json::Kind::Integer && value->integer > 0) {
-      return value->integer;
+    const bool listed = value != nullptr && value->kind == Json::Kind::Array;
+    const Json* number = listed && !value->items.empty() ? &value->items[0] : value;
+    if (number != nullptr && number->kind == Json::Kind::Integer && number->integer > 0) {
+      return number->integer;
     }
   }
   return 0;
@@ -80,6 +103,10 @@ void check_sizes(std::string_view path, const Json& config, Complaints& complain
                                                 "intermediate_size",
                                                 "mlp_ratio",
                                                 "temporal_patch_size",
+                                                "encoder_layers",
+                                                "encoder_attention_heads",
+                                                "encoder_ffn_dim",
+                                                "d_model",
                                                 "num_position_embeddings",
                                                 "max_source_positions",
                                                 "num_mel_bins",
@@ -118,6 +145,17 @@ std::vector<Projection> projections(End end, int64_t hidden, int64_t text, bool 
       return {{.width = 4096, .bias = false, .activation = gelu, .merged = 4},
               {.width = 4096, .bias = false, .activation = gelu},
               {.width = text, .bias = false}};
+    case End::Joined:
+      return {{.width = text, .bias = false}};  // how many are joined is set by the caller
+    case End::Opened:
+      return {{.width = text, .activation = gelu, .norm_before = true, .merged = 4},
+              {.width = text}};
+    case End::Patched:
+      return {{.width = hidden, .bias = false, .norm_before = true, .merged = 4},
+              {.width = text, .bias = false, .activation = gelu},
+              {.width = text, .bias = false}};
+    case End::Halved:
+      return {{.width = text, .pooled = 2}};
     case End::Sound:
       return {{.width = text, .bias = false, .activation = gelu, .merged = 4},
               {.width = text, .bias = false}};
@@ -128,7 +166,7 @@ std::vector<Projection> projections(End end, int64_t hidden, int64_t text, bool 
 /// Sizes of patches and of the tables of positions.
 void read_patches(const Json& config, const Tower& tower, Model& model) {
   Input& input = model.input;
-  if (tower.end == End::Sound) {
+  if (tower.end == End::Sound || tower.end == End::Halved) {
     input.patches = first_of(config, {"max_source_positions"});
     input.positions = input.patches;
     input.patch_width = 3 * first_of(config, {"num_mel_bins"});
@@ -136,7 +174,7 @@ void read_patches(const Json& config, const Tower& tower, Model& model) {
     return;
   }
   const int64_t patch = std::max<int64_t>(first_of(config, {"patch_size"}), 1);
-  const int64_t side = first_of(config, {"image_size"}) / patch;
+  const int64_t side = tower.rotary ? 0 : first_of(config, {"image_size"}) / patch;
   const int64_t frames = std::max<int64_t>(first_of(config, {"temporal_patch_size"}), 1);
   constexpr int64_t kUsual = 1024;  // patches of an image whose size is free
   input.class_token = tower.class_token;
@@ -188,11 +226,16 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
   own.dtype = model.dtype;
   own.norm = tower.norm;
   own.decodes = false;
-  own.hidden = first_of(config, {"embed_dim", "vt_hidden_size", "hidden_size"});
-  const int64_t heads = first_of(
-      config, {"num_heads", "num_attention_heads", "attention_heads", "vt_num_attention_heads"});
-  const int64_t layers = first_of(config, {"depth", "num_hidden_layers", "vt_num_hidden_layers"}) +
-                         first_of(config, {"num_global_layers"});
+  own.hidden = first_of(config, {"embed_dim", "vt_hidden_size", "d_model", "hidden_size"});
+  const int64_t heads = first_of(config,
+                                 {"num_heads",
+                                  "num_attention_heads",
+                                  "attention_heads",
+                                  "encoder_attention_heads",
+                                  "vt_num_attention_heads"});
+  const int64_t layers =
+      first_of(config, {"depth", "num_hidden_layers", "encoder_layers", "vt_num_hidden_layers"}) +
+      first_of(config, {"num_global_layers"});
   const int64_t ratio = ratio_of(config);
   if (own.hidden == 0 || heads == 0 || layers == 0 || layers > 1024) {
     model.notes.emplace_back("a tower is neither timed nor counted: its sizes are not given");
@@ -204,10 +247,12 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
                           .kv_heads = heads,
                           .head_dim = head_dim,
                           .value_dim = head_dim,
+                          .rotary_dim = tower.rotary ? head_dim : 0,
                           .causal = false,
                           .qkv_bias = tower.bias,
                           .output_bias = tower.bias};
-  const int64_t width = first_of(config, {"intermediate_size", "vt_intermediate_size"});
+  const int64_t width =
+      first_of(config, {"intermediate_size", "encoder_ffn_dim", "vt_intermediate_size"});
   layer.dense = Dense{.width = ratio > 0 ? ratio * own.hidden : width,
                       .gated = tower.gated,
                       .bias = tower.bias || tower.end == End::One,
@@ -220,6 +265,10 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
   own.head.wanted = Wanted::All;
   own.head.before = projections(tower.end, own.hidden, text, tower.bias);
   read_pooling(root, config, own);
+  if (tower.end == End::Joined) {
+    const int64_t side = std::max<int64_t>(first_of(root, {"scale_factor"}), 1);
+    own.head.before[0].merged = side * side;
+  }
   if (const int64_t outputs = first_of(config, {"max_num_tiles"}); outputs > 0) {
     own.head.before[0].bias = true;
     // The projection reads several layers' results side by side.
@@ -246,18 +295,23 @@ void read_towers(const Json& config, Model& model, Complaints& complaints) {
       return;
     }
     const Json* type = tower->find("model_type");
-    const auto named = [](const Tower& each, std::string_view name) {
-      return !name.empty() &&
-             (" " + std::string(each.types) + " ").find(" " + std::string(name) + " ") !=
-                 std::string::npos;
+    const auto among = [](std::string_view list, std::string_view name) {
+      return !name.empty() && (" " + std::string(list) + " ").find(" " + std::string(name) + " ") !=
+                                  std::string::npos;
     };
     const auto found = std::find_if(kTowers.begin(), kTowers.end(), [&](const Tower& each) {
-      return named(each, type != nullptr ? type->string : "") || named(each, model.family);
+      const bool named =
+          among(each.types, type != nullptr ? type->string : "") || among(each.types, model.family);
+      return named && (each.roots.empty() || among(each.roots, model.family));
     });
     if (found == kTowers.end()) {
       model.notes.push_back(std::string(key) + ": the tower is neither timed nor counted");
     } else {
       read_tower(config, *tower, *found, model);
+      if (config.find("image_grid_pinpoints") != nullptr ||
+          config.find("max_dynamic_patch") != nullptr) {
+        model.notes.emplace_back("an image is one tile of its tower; the model cuts large ones");
+      }
     }
   }
 }
