@@ -98,7 +98,9 @@ std::string text_type(std::string_view outer) {
       {"aya_vision", "cohere2"},
       {"cohere2_vision", "cohere2"},
       {"lfm2_vl", "lfm2"},
-      {"deepseek_vl_v2", "deepseek_v2"}};
+      {"deepseek_vl_v2", "deepseek_v2"},
+      {"clip", "clip_text_model"},
+      {"siglip", "siglip_text_model"}};
   for (const auto& [wrapper, inner] : kInner) {
     if (wrapper == outer) {
       return std::string(inner);

@@ -12,7 +12,9 @@ namespace orrery::frontend {
 namespace {
 
 constexpr std::array kFamilies = {
-    Family{"Yi open_llama aquila", "YiForCausalLM OpenLlamaForCausalLM AquilaForCausalLM", R"({
+    Family{"Yi open_llama aquila iquestcoder",
+           "YiForCausalLM OpenLlamaForCausalLM AquilaForCausalLM IQuestCoderForCausalLM",
+           R"({
       "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias",
         "mlp_bias": "mlp_bias"}})"},
     Family{"minicpm", "MiniCPMForCausalLM", R"({
@@ -86,6 +88,10 @@ constexpr std::array kFamilies = {
       "defaults": {"vocab_size": 200064, "hidden_size": 3072, "intermediate_size": 8192,
         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
         "max_position_embeddings": 131072}})"},
+    Family{"phi3_v", "Phi3VForCausalLM", R"({
+      "fixed": {"window": "all", "towers_inside": true},
+      "defaults": {"vocab_size": 32064, "hidden_size": 3072, "intermediate_size": 8192,
+        "num_hidden_layers": 32, "num_attention_heads": 32}})"},
     Family{"jais2", "Jais2ForCausalLM", R"({
       "fixed": {"norm": "layer", "qkv_bias": "attention_bias", "output_bias": "attention_bias",
         "mlp_bias": "mlp_bias", "gated": false},

@@ -88,10 +88,29 @@ constexpr std::array kFamilies = {
     Family{"gte new", "GteModel GteForMaskedLM NewModel NewForMaskedLM", R"({
       "fixed": {"encoder": true, "norm": "layer", "order": "after", "qkv_bias": true,
         "output_bias": true, "types": true, "embedding_norm": true, "final_norm": false,
-        "rope_only": true},
+        "positions_kind": "rope"},
       "defaults": {"vocab_size": 250048, "hidden_size": 768, "num_hidden_layers": 12,
         "num_attention_heads": 12, "intermediate_size": 3072, "max_position_embeddings": 8192,
         "type_vocab_size": 1, "hidden_act": "gelu", "tie_word_embeddings": true}})"},
+    Family{"clip_text_model", "", R"({
+      "fixed": {"encoder": true, "causal": true, "norm": "layer", "qkv_bias": true,
+        "output_bias": true, "mlp_bias": true, "gated": false, "rotary": false, "positions": 0,
+        "projected": "projection_dim"},
+      "defaults": {"vocab_size": 49408, "hidden_size": 512, "intermediate_size": 2048,
+        "num_hidden_layers": 12, "num_attention_heads": 8, "max_position_embeddings": 77,
+        "hidden_act": "quick_gelu", "projection_dim": 512}})"},
+    Family{"siglip_text_model", "", R"({
+      "fixed": {"encoder": true, "norm": "layer", "qkv_bias": true, "output_bias": true,
+        "mlp_bias": true, "gated": false, "rotary": false, "positions": 0,
+        "projected": "projection_size", "projected_bias": true},
+      "defaults": {"vocab_size": 32000, "hidden_size": 768, "intermediate_size": 3072,
+        "num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": 64,
+        "hidden_act": "gelu_pytorch_tanh"}})"},
+    Family{"esm", "EsmModel EsmForMaskedLM", R"({
+      "fixed": {"encoder": true, "norm": "layer", "qkv_bias": true, "output_bias": true,
+        "mlp_bias": true, "gated": false, "positions_kind": "rotary", "pooler": true,
+        "activation": "gelu"},
+      "defaults": {"tie_word_embeddings": true, "max_position_embeddings": 1026}})"},
     Family{"mt5", "MT5ForConditionalGeneration", R"({
       "names": {"hidden_size": "d_model", "num_hidden_layers": "num_layers",
         "num_attention_heads": "num_heads", "head_dim": "d_kv", "intermediate_size": "d_ff",

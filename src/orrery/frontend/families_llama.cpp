@@ -16,7 +16,12 @@ constexpr std::array kFamilies = {
         "mlp_bias": "mlp_bias"},
       "defaults": {"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
         "num_hidden_layers": 32, "num_attention_heads": 32, "max_position_embeddings": 2048}})"},
-    Family{"mistral ministral ministral3", "MistralForCausalLM", R"({
+    Family{"ministral3", "Ministral3ForCausalLM", R"({
+      "fixed": {"window": "all"},
+      "defaults": {"vocab_size": 131072, "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 34, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "head_dim": 128, "max_position_embeddings": 262144}})"},
+    Family{"mistral ministral", "MistralForCausalLM", R"({
       "fixed": {"window": "all"},
       "defaults": {"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,

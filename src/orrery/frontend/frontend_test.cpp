@@ -1,5 +1,6 @@
 // Frontends: config.json, lists of decoders, the decoder's graph.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -297,6 +298,19 @@ TEST(Huggingface, FalconsOldClassHasOneKeyHeadWhateverItsFileCounts) {
                        "test");
   ASSERT_TRUE(model.ok()) << model.error().to_string();
   EXPECT_EQ(attention_of(*model).kv_heads, 1);
+}
+
+TEST(Huggingface, EncodersAttendBothWays) {
+  for (const std::string_view type : {"bert", "albert", "modernbert", "vit"}) {
+    const auto model = read_huggingface(fmt::format(R"({{"model_type": "{}", "hidden_size": 64,
+        "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 128}})",
+                                                    type),
+                                        "test");
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    for (const Layer& layer : unrolled(model->stack)) {
+      EXPECT_FALSE(std::get<Attention>(layer.mixer).causal) << type;
+    }
+  }
 }
 
 TEST(ModelGraph, AnEncoderHasNoDecodeStep) {

@@ -210,7 +210,11 @@ void read_encoder_head(Keys& keys, std::string_view architecture, Model& model) 
   }
   head.logits = false;
   head.wanted = Wanted::First;
-  if (architecture.ends_with("ForSequenceClassification")) {
+  if (keys.fact("projected") != nullptr) {
+    head.wanted = Wanted::Last;
+    head.before = {{.width = keys.size(keys.fact_text("projected"), model.hidden),
+                    .bias = keys.fact_flag("projected_bias")}};
+  } else if (architecture.ends_with("ForSequenceClassification")) {
     const int64_t count = label_count(keys, 2);
     head.before = {{.width = model.hidden, .activation = graph::OpKind::Tanh}, {.width = count}};
   } else if (architecture.ends_with("ForPreTraining") && keys.fact_flag("discriminator")) {
@@ -333,6 +337,7 @@ void note_others(Keys& keys, Model& model) {
     return;
   }
   for (const std::string_view key : {"embd_layer",
+                                     "img_processor",
                                      "audio_processor",
                                      "audio_config",
                                      "vision_lora",
@@ -393,6 +398,7 @@ void check_fixed(Keys& keys) {
       {"use_rmsnorm", true},
       {"mamba_use_mlp", true},
       {"decoder_bias", true},
+      {"lm_head", true},
       {"share_encoder_decoder_embeddings", true},
       {"mlp_fc2_bias", false},
       {"scale_embedding", false},
@@ -408,10 +414,10 @@ void check_fixed(Keys& keys) {
   if (const int64_t slices = keys.count("pretraining_tp", 1); slices != 1) {
     keys.refuse("pretraining_tp", fmt::format("{}", slices), "1");
   }
-  if (keys.fact_flag("rope_only")) {
-    const std::string kind = keys.text("position_embedding_type", "rope");
-    if (kind != "rope") {
-      keys.refuse("position_embedding_type", kind, "rope");
+  if (keys.fact("positions_kind") != nullptr) {
+    const std::string need = keys.fact_text("positions_kind");
+    if (const std::string kind = keys.text("position_embedding_type", need); kind != need) {
+      keys.refuse("position_embedding_type", kind, need);
     }
   }
   if (const double cap = keys.number("moe_router_logit_softcapping", 0); cap != 0) {
@@ -502,7 +508,10 @@ constexpr std::string_view kImageKeys[] = {"adapter_layer_norm_eps",
                                            "vision_aspect_ratio",
                                            "vision_feature_layers",
                                            "visual_indicator_token_ids",
-                                           "vision_layers"};
+                                           "vision_layers",
+                                           "logit_scale_init_value",
+                                           "text_config_dict",
+                                           "vision_config_dict"};
 
 /// Keys of the whole file around a text part, which are read by others or say where images go.
 void check_outside(const Parts& parts, Keys& outer) {

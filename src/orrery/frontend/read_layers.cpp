@@ -159,10 +159,16 @@ Mixer mixer_of(Keys& keys, const Shared& shared, const LayerPlan& plan, size_t l
   if (plan.mixer == MixerKind::Recurrent) {
     return read_recurrence(keys, shared);
   }
-  if (keys.fact_flag("latent")) {
+  if (keys.fact_flag("latent") && keys.flag("use_mla", true)) {
     LatentAttention latent = read_latent(keys, shared);
     share_choice(keys, layer, shared.layers, latent);
     return latent;
+  }
+  for (const std::string_view key :
+       {"kv_lora_rank", "q_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim"}) {
+    if (keys.fact_flag("latent")) {  // and use_mla is false
+      keys.take(key);
+    }
   }
   return attention_of(keys, shared, plan, layer);
 }

@@ -188,6 +188,7 @@ Attention read_attention(Keys& keys, int64_t hidden) {
   } else {
     keys.count("rotary_dim");
   }
+  attention.causal = !keys.fact_flag("encoder") || keys.fact_flag("causal");
   attention.qkv_bias = keys.said("qkv_bias");
   attention.output_bias = keys.said("output_bias");
   attention.qk_norm = read_qk_norm(keys);

@@ -22,6 +22,8 @@ enum class End {
   Joined,     // neighbours joined, one matrix without a bias (Idefics 3, SmolVLM)
   Opened,     // four neighbours joined, a norm, two layers (InternVL)
   Patched,    // a norm, four neighbours joined to one as wide, two layers (Mistral 3)
+  Plain,      // one matrix without a bias, as wide as the text's (CLIP)
+  Probed,     // attention of one learned query (SigLIP): counted, not timed
   Halved,     // the mean of two neighbours, one matrix (Qwen 2 Audio)
   Sound       // four neighbours joined, two matrices (Voxtral)
 };
@@ -40,6 +42,8 @@ struct Tower {
 /// The first row that names the tower or the whole model is taken.
 constexpr std::array kTowers = {
     Tower{"llava_onevision", End::TwoLayers},
+    Tower{"clip", End::Plain, NormKind::Layer, false, true, true},
+    Tower{"siglip", End::Probed},
     Tower{"paligemma", End::One},
     Tower{"idefics3 smolvlm", End::Joined},
     Tower{"internvl internvl_chat", End::Opened, NormKind::Layer, false, true, true},
@@ -82,6 +86,33 @@ int64_t first_of(const Json& config, std::initializer_list<std::string_view> key
 int64_t ratio_of(const Json& config) {
   const Json* value = config.find("mlp_ratio");
   return value == nullptr ? 0 : static_cast<int64_t>(value->decimal);
+}
+
+/// The defaults of the towers' classes where their object says nothing.
+Json with_defaults(const Json& config) {
+  Json full = config;
+  const Json* type = config.find("model_type");
+  const std::string name = type == nullptr ? "" : type->string;
+  const bool clip = name == "clip_vision_model";
+  if (!clip && name != "siglip_vision_model") {
+    return full;
+  }
+  for (const auto& [key, value] : std::initializer_list<std::pair<std::string_view, int64_t>>{
+           {"hidden_size", 768},
+           {"intermediate_size", 3072},
+           {"num_hidden_layers", 12},
+           {"num_attention_heads", 12},
+           {"image_size", 224},
+           {"patch_size", clip ? 32 : 16}}) {
+    if (config.find(key) == nullptr) {
+      Json number;
+      number.kind = Json::Kind::Integer;
+      number.integer = value;
+      number.decimal = static_cast<double>(value);
+      full.members.push_back({std::string(key), std::move(number)});
+    }
+  }
+  return full;
 }
 
 bool is_size(const Json& value) {
@@ -154,6 +185,10 @@ std::vector<Projection> projections(End end, int64_t hidden, int64_t text, bool 
       return {{.width = hidden, .bias = false, .norm_before = true, .merged = 4},
               {.width = text, .bias = false, .activation = gelu},
               {.width = text, .bias = false}};
+    case End::Plain:
+      return {{.width = text, .bias = false}};
+    case End::Probed:
+      return {};
     case End::Halved:
       return {{.width = text, .pooled = 2}};
     case End::Sound:
@@ -265,6 +300,17 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
   own.head.wanted = Wanted::All;
   own.head.before = projections(tower.end, own.hidden, text, tower.bias);
   read_pooling(root, config, own);
+  if (tower.end == End::Plain) {
+    own.head.before[0].width =
+        std::max<int64_t>(first_of(root, {"projection_dim"}),
+                          model.head.before.empty() ? 1 : model.head.before[0].width);
+  }
+  const Json* probe = config.find("vision_use_head");
+  if (tower.end == End::Probed && (probe == nullptr || probe->boolean)) {
+    own.extra_parameters =
+        4 * own.hidden * (own.hidden + 1) + width * (2 * own.hidden + 1) + 4 * own.hidden;
+    model.notes.emplace_back("the head that pools an image's patches is counted but not timed");
+  }
   if (tower.end == End::Joined) {
     const int64_t side = std::max<int64_t>(first_of(root, {"scale_factor"}), 1);
     own.head.before[0].merged = side * side;
@@ -307,7 +353,7 @@ void read_towers(const Json& config, Model& model, Complaints& complaints) {
     if (found == kTowers.end()) {
       model.notes.push_back(std::string(key) + ": the tower is neither timed nor counted");
     } else {
-      read_tower(config, *tower, *found, model);
+      read_tower(config, with_defaults(*tower), *found, model);
       if (config.find("image_grid_pinpoints") != nullptr ||
           config.find("max_dynamic_patch") != nullptr) {
         model.notes.emplace_back("an image is one tile of its tower; the model cuts large ones");
