@@ -149,6 +149,9 @@ def main() -> int:
         for table in sorted((arguments.public / machine).glob("*.csv"))
         if table.stem not in NOT_OPERATORS and (wanted is None or table.stem in wanted)
     ]
+    if not tables:
+        print(f"public_table: got no table of these machines in {arguments.public}", file=sys.stderr)
+        return 2
     with ThreadPoolExecutor(2) as pool:
         answers = list(
             pool.map(lambda each: predicted_rows(arguments.orrery, each[1], each[0]), tables)

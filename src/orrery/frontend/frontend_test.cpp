@@ -326,5 +326,51 @@ TEST(Json, RefusesAKeyThatComesTwice) {
   EXPECT_TRUE(parse_json(R"([{"b": 1}, {"b": 1, "a": {"b": 1}}])", "x.json").ok());
 }
 
+std::string quantised(std::string_view family, std::string_view config) {
+  return fmt::format("{{\"model_type\": \"{}\", \"quantization_config\": {}}}", family, config);
+}
+
+std::string refusal(std::string_view family, std::string_view config) {
+  const auto model = read_huggingface(quantised(family, config), "quantised");
+  return model.ok() ? "read" : model.error().to_string();
+}
+
+// A 600-letter name needs one step a letter; a pattern that backtracks is an error, not a guess.
+TEST(Quantisation, BoundsWhatAllPatternsTakeTogether) {
+  EXPECT_THAT(refusal("llama", R"({"quant_method": "fp8", "ignored_layers": ["re:(.*)*x"]})"),
+              HasSubstr("patterns that take too many steps"));
+  std::string many = "\"re:.*q_proj.*\"";
+  for (int i = 0; i < 100; ++i) {
+    many += fmt::format(", \"re:.*layers\\\\.{}\\\\..*\"", i);
+  }
+  EXPECT_EQ(
+      refusal("llama", fmt::format(R"({{"quant_method": "fp8", "ignored_layers": [{}]}})", many)),
+      "read");
+}
+
+TEST(Quantisation, RefusesWhatChangesTheArithmetic) {
+  EXPECT_THAT(
+      refusal("llama", R"({"quant_method": "gptq", "bits": 4, "dynamic": {"+:.*": {"bits": 8}}})"),
+      HasSubstr("quantization_config.dynamic"));
+  EXPECT_THAT(refusal("llama", R"({"quant_method": "gptq", "bits": 4, "lm_head": true})"),
+              HasSubstr("quantization_config.lm_head"));
+  EXPECT_THAT(refusal("llama", R"({"quant_method": "compressed-tensors", "format": "marlin-24"})"),
+              HasSubstr("quantization_config.format: got 'marlin-24'"));
+}
+
+// Gemma 4's experts lie beside its feed-forward, whose modules a list leaves out.
+TEST(Quantisation, FindsExpertsWhereTheFamilyHasThem) {
+  const auto model = read_huggingface(
+      R"({"model_type": "gemma4_text", "hidden_size_per_layer_input": 0, "enable_moe_block": true,
+          "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704,
+          "quantization_config": {"quant_method": "fp8",
+                                  "ignored_layers": ["model.layers.*.mlp*"]}})",
+      "gemma4");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  const Layer& layer = model->stack.groups.front().body.front();
+  EXPECT_EQ(layer.precision[static_cast<size_t>(Part::Experts)].scheme, graph::Scheme::Tensor);
+  EXPECT_EQ(layer.precision[static_cast<size_t>(Part::Up)].scheme, graph::Scheme::None);
+}
+
 }  // namespace
 }  // namespace orrery::frontend

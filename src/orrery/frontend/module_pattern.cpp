@@ -10,7 +10,7 @@ namespace orrery::frontend {
 namespace {
 
 constexpr int kMostSteps = 20000;
-constexpr size_t kLongestPattern = 512;
+constexpr size_t kLongestPattern = 16384;
 
 /// Globs: '*' is any text. Linear in the product of both lengths.
 bool glob(std::string_view pattern, std::string_view name) {
@@ -48,6 +48,10 @@ class Regex {
   bool matches() {
     return alternatives(0, pattern_.size(), 0, [](size_t) { return true; });
   }
+
+  int steps() const { return steps_; }
+
+  bool gave_up() const { return gave_up_; }
 
  private:
   /// The end of the item that begins at `at`: a character, an escape, a class or a group.
@@ -132,21 +136,34 @@ class Regex {
     return fits && then(n + 1);
   }
 
-  bool repeated(size_t at, size_t stop, size_t n, const Then& then) {
-    if (++steps_ > kMostSteps || ++depth_ > kMostDepth) {
+  /// One step deeper, as long as the budget lasts.
+  template <class F>
+  bool deeper(F&& step) {
+    gave_up_ = gave_up_ || ++steps_ > kMostSteps || depth_ >= kMostDepth;
+    if (gave_up_) {
       return false;
     }
-    const bool more =
-        item(at, stop, n, [&](size_t next) { return next > n && repeated(at, stop, next, then); });
-    const bool result = more || then(n);
+    ++depth_;
+    const bool result = step();
     --depth_;
     return result;
   }
 
+  bool repeated(size_t at, size_t stop, size_t n, const Then& then) {
+    return deeper([&] {
+      return item(at,
+                  stop,
+                  n,
+                  [&](size_t next) { return next > n && repeated(at, stop, next, then); }) ||
+             then(n);
+    });
+  }
+
   bool sequence(size_t at, size_t end, size_t n, const Then& then) {
-    if (++steps_ > kMostSteps) {
-      return false;
-    }
+    return deeper([&] { return next_item(at, end, n, then); });
+  }
+
+  bool next_item(size_t at, size_t end, size_t n, const Then& then) {
     if (at >= end) {
       return then(n);
     }
@@ -178,6 +195,7 @@ class Regex {
   std::string_view name_;
   int steps_ = 0;
   int depth_ = 0;
+  bool gave_up_ = false;
 };
 
 /// Are all groups and classes closed?
@@ -209,12 +227,23 @@ bool is_module_pattern(std::string_view pattern) {
 }
 
 bool matches_module(std::string_view pattern, std::string_view name) {
-  if (pattern.empty() || pattern.size() > kLongestPattern) {
+  PatternSteps steps;
+  return matches_module(pattern, name, steps);
+}
+
+bool matches_module(std::string_view pattern, std::string_view name, PatternSteps& steps) {
+  if (pattern.empty() || pattern.size() > kLongestPattern || steps.gave_up) {
     return false;
   }
+  steps.left -= static_cast<int64_t>(pattern.size());
   if (pattern.starts_with("re:")) {
-    return Regex(pattern.substr(3), name).matches();
+    Regex regex(pattern.substr(3), name);
+    const bool matches = regex.matches();
+    steps.left -= PatternSteps::kStep * regex.steps();
+    steps.gave_up = regex.gave_up() || steps.left < 0;
+    return matches;
   }
+  steps.gave_up = steps.left < 0;
   if (pattern.find('*') != std::string_view::npos) {
     for (size_t end = name.size(); end != std::string_view::npos && end > 0;
          end = name.rfind('.', end - 1)) {

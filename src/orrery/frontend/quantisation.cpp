@@ -38,11 +38,7 @@ constexpr std::array kModules = {
                 {"linear_attn.in_proj_qkvz", "linear_attn.in_proj_qkv", "mixer.in_proj", ""}},
     PartModules{Part::Up, {"mlp.gate_proj", "mlp.up_proj", "mlp.gate_up_proj", ""}},
     PartModules{Part::Down, {"mlp.down_proj", "", "", ""}},
-    PartModules{Part::Experts,
-                {"mlp.experts.0.gate_proj",
-                 "mlp.experts.0.down_proj",
-                 "block_sparse_moe.experts.0.w1",
-                 "experts.0.gate_proj"}},
+    PartModules{Part::Experts, {"", "", "", ""}},  // experts_module
     PartModules{Part::SharedUp,
                 {"mlp.shared_experts.gate_proj",
                  "mlp.shared_expert.gate_proj",
@@ -51,6 +47,22 @@ constexpr std::array kModules = {
     PartModules{Part::SharedDown,
                 {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj", "", ""}},
 };
+
+/// Where the experts of a layer lie: beside its feed-forward or in it, by family
+/// (transformers 5.24).
+std::string_view experts_module(std::string_view family) {
+  const auto is = [family](std::string_view start) { return family.starts_with(start); };
+  if (is("gemma4")) {
+    return "experts.0.gate_proj";
+  }
+  if (is("mixtral") || is("minimax") || is("phimoe") || is("granitemoe")) {
+    return "block_sparse_moe.experts.0.w1";
+  }
+  if (is("llama4") || is("jamba") || is("lfm2")) {
+    return "feed_forward.experts.0.gate_proj";
+  }
+  return is("nemotron_h") ? "mixer.experts.0.up_proj" : "mlp.experts.0.gate_proj";
+}
 
 constexpr std::array<std::string_view, 4> kRoots = {
     "model.layers.", "model.language_model.layers.", "language_model.model.layers.", "layers."};
@@ -79,6 +91,9 @@ class Reader {
     read_cache(config);
     const std::string algorithm = text(config, "quant_algo");
     const std::string method = text(config, "quant_method");
+    if (!keys_understood(config)) {
+      return std::nullopt;
+    }
     const bool read = !algorithm.empty()                    ? by_algorithm(algorithm, config, plan)
                       : method == "fp8"                     ? fp8(config, plan)
                       : method == "mxfp4"                   ? mxfp4(plan)
@@ -94,6 +109,29 @@ class Reader {
   }
 
  private:
+  /// Refuses what would change the arithmetic: layers of other widths or of none, pruned weights.
+  bool keys_understood(const Json& config) {
+    const Json* dynamic = config.find("dynamic");
+    if (dynamic != nullptr && dynamic->is_object() && !dynamic->members.empty()) {
+      return refuse("dynamic", dynamic->to_text(), "one width for all layers");
+    }
+    const Json* head = config.find("lm_head");
+    if (head != nullptr && head->kind == Json::Kind::Bool && head->boolean) {
+      return refuse("lm_head", "true", "a head that is not quantised");
+    }
+    const Json* sparsity = config.find("sparsity_config");
+    const std::string structure =
+        sparsity != nullptr && sparsity->is_object() ? text(*sparsity, "format") : "";
+    if (!structure.empty() && structure != "dense") {
+      return refuse("sparsity_config.format", structure, "dense");
+    }
+    const std::string format = text(config, "format");
+    if (format.find("24") != std::string::npos) {
+      return refuse("format", format, "weights that are not pruned");
+    }
+    return true;
+  }
+
   static std::string text(const Json& object, std::string_view key) {
     const Json* value = object.find(key);
     return value == nullptr ? "" : value->string;
@@ -308,7 +346,7 @@ class Ignored {
     }
   }
 
-  bool holds(std::string_view name) const {
+  bool holds(std::string_view name) {
     for (size_t dot = name.size(); dot != std::string_view::npos && dot > 0;
          dot = name.rfind('.', dot - 1)) {
       if (plain_.contains(name.substr(0, dot)) ||
@@ -316,17 +354,20 @@ class Ignored {
         return true;
       }
     }
-    return std::any_of(patterns_.begin(), patterns_.end(), [name](const std::string& pattern) {
-      return matches_module(pattern, name);
+    return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
+      return matches_module(pattern, name, steps_);
     });
   }
+
+  bool gave_up() const { return steps_.gave_up; }
 
  private:
   std::set<std::string, std::less<>> plain_;
   std::vector<std::string> patterns_;
+  PatternSteps steps_;
 };
 
-bool is_ignored(const Ignored& ignored, const PartModules& modules, size_t layer) {
+bool is_ignored(Ignored& ignored, const PartModules& modules, size_t layer) {
   return std::any_of(modules.names.begin(), modules.names.end(), [&](std::string_view module) {
     return !module.empty() && std::any_of(kRoots.begin(), kRoots.end(), [&](std::string_view root) {
       return ignored.holds(fmt::format("{}{}.{}", root, layer, module));
@@ -359,14 +400,20 @@ void read_quantisation(const Json& config,
   if (!plan) {
     return;
   }
-  const Ignored ignored(plan->ignored);
-  for (size_t i = 0; i < layers.size(); ++i) {
-    for (const PartModules& modules : kModules) {
+  Ignored ignored(plan->ignored);
+  const PartModules experts{Part::Experts, {experts_module(model.family), "", "", ""}};
+  for (size_t i = 0; i < layers.size() && !ignored.gave_up(); ++i) {
+    for (const PartModules& each : kModules) {
+      const PartModules& modules = each.part == Part::Experts ? experts : each;
       const bool taken = !plan->experts_only || modules.part == Part::Experts;
       if (taken && !is_ignored(ignored, modules, i)) {
         layers[i].precision[static_cast<size_t>(modules.part)] = plan->precision;
       }
     }
+  }
+  if (ignored.gave_up()) {
+    complaints.wrong.push_back(
+        fmt::format("{}ignore: got patterns that take too many steps, need simpler ones", start));
   }
 }
 
