@@ -77,6 +77,13 @@ std::vector<Change> changes(const ModelRequest& request) {
   return all;
 }
 
+/// What does not fit is no help, unless nothing asked for does: then at least no larger batch.
+bool worth_saying(const report::ModelPrediction& then,
+                  const report::ModelPrediction& now,
+                  const Change& change) {
+  return then.fit.fits || (!now.fit.fits && change.price != report::Price::Latency);
+}
+
 }  // namespace
 
 report::Advice model_advice(const ModelRequest& request,
@@ -88,8 +95,11 @@ report::Advice model_advice(const ModelRequest& request,
   for (Change& change : changes(request)) {
     change.request.advice = false;
     const Result<report::ModelPrediction> then = predict(change.request);
-    if (!then.ok() || !then->fit.fits) {
+    if (!then.ok() || !worth_saying(*then, now, change)) {
       continue;
+    }
+    if (then->fit.fits && !now.fit.fits) {
+      change.text += ", which fits";
     }
     ++advice.tried;
     report::Help help{.change = std::move(change.text),

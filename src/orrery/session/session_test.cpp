@@ -144,6 +144,20 @@ TEST(Session, AdviceIsPredictedAndOrderedByGain) {
   }
 }
 
+TEST(Session, AdviceForWhatDoesNotFitNamesWhatDoes) {
+  ModelRequest request{.model = "llama-3.1-70b", .machine = "h200", .batch = 8, .context = 4096};
+  request.advice = true;
+  const auto prediction = here().predict(request);
+  ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+  ASSERT_FALSE(prediction->fit.fits);
+  bool any = false;
+  for (const report::Help& help : prediction->advice->helps) {
+    EXPECT_NE(help.price, report::Price::Latency) << help.change;  // a larger batch fits still less
+    any = any || help.change.ends_with(", which fits");
+  }
+  EXPECT_TRUE(any);
+}
+
 TEST(Session, TooLargeABatchSaysWhatWouldFit) {
   ModelRequest request = llama();
   request.batch = 4096;
