@@ -150,7 +150,7 @@ def main() -> int:
         if table.stem not in NOT_OPERATORS and (wanted is None or table.stem in wanted)
     ]
     if not tables:
-        print(f"public_table: got no table of these machines in {arguments.public}", file=sys.stderr)
+        print(f"public_table: got no table in {arguments.public}, need some", file=sys.stderr)
         return 2
     with ThreadPoolExecutor(2) as pool:
         answers = list(

@@ -74,6 +74,7 @@ Result<plan::Estimate> predict_gemm_burst(const Fields& row, const Setup& setup)
 Result<plan::Estimate> predict_gemm_steady(const Fields& row, const Setup& setup);
 std::string grouped_gemm_family(const Fields& row);
 Result<plan::Estimate> predict_grouped_gemm_row(const Fields& row, const Setup& setup);
+Result<plan::Estimate> predict_public_grouped_gemm_row(const Fields& row, const Setup& setup);
 std::string attention_family(const Fields& row);
 Result<plan::Estimate> predict_attention_row(const Fields& row, const Setup& setup);
 std::string public_attention_family(const Fields& row);

@@ -28,4 +28,16 @@ Result<plan::Estimate> predict_grouped_gemm_row(const Fields& row, const Setup& 
   return predict(call, setup, {input_sets(operands, 16), true});
 }
 
+// Equal groups, one set of buffers (Primus-Turbo).
+Result<plan::Estimate> predict_public_grouped_gemm_row(const Fields& row, const Setup& setup) {
+  library::GroupedGemmCall call;
+  ORR_TRY(call.dtype, parse_dtype(row.text("dtype")));
+  ORR_TRY(call.n, row.size("n"));
+  ORR_TRY(call.k, row.size("k"));
+  ORR_TRY(const int64_t groups, row.integer("groups", 1, 1 << 16));
+  ORR_TRY(const int64_t rows, row.integer("m_per_group", 1, int64_t{1} << 32));
+  call.rows.assign(static_cast<size_t>(groups), rows);
+  return predict(call, setup, {.sets = 1, .fresh = true});
+}
+
 }  // namespace orrery::validate

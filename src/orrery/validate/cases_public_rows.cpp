@@ -15,7 +15,7 @@ struct KindName {
   std::string_view op;    // as the libraries know it
 };
 
-// Of operators with scalars (addu ..) the same kernels run.
+// Operators with a scalar (addu ..) read one operand.
 constexpr std::array kKinds = {KindName{"layernorm", "layer_norm"},
                                KindName{"rmsnorm", "rms_norm"},
                                KindName{"silu_mul", "silu_mul"},
@@ -23,6 +23,10 @@ constexpr std::array kKinds = {KindName{"layernorm", "layer_norm"},
                                KindName{"add", "add"},
                                KindName{"mul", "mul"},
                                KindName{"div", "div"},
+                               KindName{"addu", "scale"},
+                               KindName{"mulu", "scale"},
+                               KindName{"divu", "scale"},
+                               KindName{"softmax", "softmax"},
                                KindName{"gelu", "gelu"},
                                KindName{"relu", "relu"},
                                KindName{"tanh", "tanh"}};
