@@ -19,12 +19,13 @@ class Section {
   Section(NumberFile& file, std::string section, std::string otherwise)
       : file_(file), section_(std::move(section)), otherwise_(std::move(otherwise)) {}
 
-  double number(std::string_view key, Unit unit) {
+  double number(std::string_view key, Unit unit, Range range = Range::NotNegative) {
     const std::string own = section_ + "." + std::string(key);
     const std::string other = otherwise_ + "." + std::string(key);
-    return file_.number(
-        file_.has(own) || otherwise_.empty() ? own : other, unit, Range::NotNegative);
+    return file_.number(file_.has(own) || otherwise_.empty() ? own : other, unit, range);
   }
+
+  double count(std::string_view key) { return number(key, Unit::One, Range::Count); }
 
   double one(std::string_view key) { return number(key, Unit::One); }
 
@@ -46,8 +47,8 @@ class Section {
 
 DecodeTable read_decode(Section section) {
   return {.rule = section.text("rule"),
-          .rows = section.one("rows"),
-          .keys = section.one("keys"),
+          .rows = section.count("rows"),
+          .keys = section.count("keys"),
           .slots = section.one("slots"),
           .least_keys = section.one("least_keys"),
           .most_splits = section.one("most_splits"),
@@ -67,8 +68,8 @@ DecodeTable read_decode(Section section) {
 
 PrefillTable read_prefill(Section section) {
   return {.rule = section.text("rule"),
-          .rows = section.one("rows"),
-          .keys = section.one("keys"),
+          .rows = section.count("rows"),
+          .keys = section.count("keys"),
           .packed = section.one("packed") > 0,
           .absorbed = section.one("absorbed") > 0,
           .window = section.one("window") > 0,

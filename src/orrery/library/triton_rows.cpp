@@ -224,7 +224,7 @@ std::unique_ptr<Family> read_triton_rows(machine::NumberFile& file) {
       {"warp", "operand", "load", "store", "exchange", "add", "mul", "silu", "rms_norm", "other"});
   table.reduce = cycles(file, "triton.reduce");
   table.reread = cycles(file, "triton.reread");
-  table.registers = one(file, "triton.registers");
+  table.registers = file.number("triton.registers", machine::Unit::One, machine::Range::Count);
   table.error = error_of(file, "triton");
   return std::make_unique<TritonRows>(std::move(table));
 }

@@ -152,5 +152,16 @@ TEST(Leaves, LeavesEverythingElseToTheOtherReader) {
   }
 }
 
+TEST(Leaves, RefusesKeysOfVeryManyParts) {
+  std::string key = "a";
+  for (int i = 0; i < 100000; ++i) {
+    key += ".a";
+  }
+  for (const std::string& text : {key + " = 1\n", "[" + key + "]\n", "x = { " + key + " = 1 }\n"}) {
+    EXPECT_NE(read_toml(text, "deep").error().message.find("deep:1: got a key of over 1000 parts"),
+              std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace orrery::machine

@@ -105,9 +105,36 @@ Leaf leaf_of(const Node& from) {
   return leaf;
 }
 
+/// The reader goes as deep as keys have parts.
+constexpr size_t kMostParts = 1000;
+
+/// The first line with more dots than that, counted from 1; 0: none.
+size_t deep_line(std::string_view text) {
+  size_t line = 1;
+  size_t dots = 0;
+  for (const char c : text) {
+    dots += c == '.' ? 1 : 0;
+    if (dots > kMostParts) {
+      return line;
+    }
+    if (c == '\n') {
+      ++line;
+      dots = 0;
+    }
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<std::vector<Leaf>> read_toml(std::string_view text, std::string_view origin) {
+  if (const size_t line = deep_line(text); line > 0) {
+    return make_error(ErrorCode::ParseError,
+                      "[machine.number_file] {}:{}: got a key of over {} parts, need fewer",
+                      origin,
+                      line,
+                      kMostParts);
+  }
   toml::table root;
   try {
     root = toml::parse(text);

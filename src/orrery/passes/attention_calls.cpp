@@ -70,6 +70,7 @@ void pack(library::AttentionCall& call,
 
 /// Queries of one chunk are a sequence of their own.
 void cut_into_chunks(library::AttentionCall& call, int64_t chunk) {
+  call.backend = "flash";  // of the framework's kernels the one for packed sequences
   const int64_t rest = call.seq_kv % chunk;
   for (int64_t i = 0; i < call.batch; ++i) {
     const auto whole = static_cast<size_t>(call.seq_kv / chunk);

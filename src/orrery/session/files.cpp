@@ -47,6 +47,9 @@ Result<std::string> read_file(const std::string& path, size_t most) {
 
 namespace {
 
+constexpr fs::perms kWritable =
+    fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+
 /// Writes to what `path` names; `path` itself stays, whatever it is.
 Result<void> write_through(const std::string& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -71,10 +74,20 @@ Result<void> write_file(const std::string& path, std::string_view text) {
   } else if (!fs::is_regular_file(target, error)) {
     return write_through(path, text);
   }
+  std::error_code unknown;
+  const bool replaces = fs::exists(target, unknown);
+  const fs::perms kept = replaces ? fs::status(target, unknown).permissions() : fs::perms::none;
+  if (replaces && (kept & kWritable) == fs::perms::none) {
+    return make_error(
+        ErrorCode::IoError, "[session.files] {}: got a file that is read only, need another", path);
+  }
   const std::string temporary = target.string() + ".part";
   if (const auto written = write_through(temporary, text); !written.ok()) {
     fs::remove(temporary, error);
     return make_error(ErrorCode::IoError, "[session.files] {}: cannot be written", path);
+  }
+  if (replaces) {
+    fs::permissions(temporary, kept, error);
   }
   fs::rename(temporary, target, error);
   if (error) {
@@ -107,7 +120,7 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view su
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::string path = at->path().string();
     std::error_code lost;  // of what a link names; else the folder has said what the entry is
-    if (path.ends_with(suffix) && at->exists(lost) && !at->is_directory(lost)) {
+    if (path.ends_with(suffix) && at->is_regular_file(lost)) {  // a pipe would wait for its writer
       paths.push_back(std::move(path));
     }
   }

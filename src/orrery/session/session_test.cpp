@@ -158,6 +158,13 @@ TEST(Session, AdviceForWhatDoesNotFitNamesWhatDoes) {
   EXPECT_TRUE(any);
 }
 
+// 16384 tokens in chunks of 8192: two sequences a prompt.
+TEST(Session, PromptsLongerThanAChunkArePredicted) {
+  const auto prediction = here().predict(ModelRequest{
+      .model = "llama-4-scout", .machine = "h200", .phase = "prefill", .seq = 16384, .tp = 8});
+  EXPECT_TRUE(prediction.ok()) << prediction.error().to_string();
+}
+
 TEST(Session, TooLargeABatchSaysWhatWouldFit) {
   ModelRequest request = llama();
   request.batch = 4096;
