@@ -99,6 +99,9 @@ std::string text_type(std::string_view outer) {
       {"cohere2_vision", "cohere2"},
       {"lfm2_vl", "lfm2"},
       {"deepseek_vl_v2", "deepseek_v2"},
+      {"qwen2_5_omni_thinker", "qwen2_5_vl_text"},
+      {"qwen3_omni_moe_thinker", "qwen3_vl_moe_text"},
+      {"kimi_vl", "deepseek_v3"},
       {"clip", "clip_text_model"},
       {"siglip", "siglip_text_model"}};
   for (const auto& [wrapper, inner] : kInner) {
@@ -137,10 +140,54 @@ std::string architecture_of(const Json& config) {
   return list == nullptr || list->items.empty() ? "" : list->items[0].string;
 }
 
+/// Known types whose arithmetic no operator here expresses.
+struct Inexpressible {
+  std::string_view type;
+  std::string_view why;
+};
+
+constexpr Inexpressible kInexpressible[] = {
+    {"apertus", "its activation xIELU"},
+    {"bailing_hybrid", "its delta attention decays each channel on its own"},
+    {"big_bird", "its attention is over chosen blocks"},
+    {"blt", "its bytes are grouped into patches by a model of their own"},
+    {"convbert", "its convolutions depend on their inputs"},
+    {"deberta", "its scores add products with relative positions"},
+    {"deberta-v2", "its scores add products with relative positions"},
+    {"deepseek_v4", "its caches are compressed and its residual streams are several"},
+    {"diffllama", "its attention subtracts two softmaxes"},
+    {"doge", "its masks depend on the values"},
+    {"gemma3n", "its layers have inputs of their own and alternating streams"},
+    {"gemma3n_text", "its layers have inputs of their own and alternating streams"},
+    {"kimi_linear", "its delta attention decays each channel on its own"},
+    {"longcat_flash", "some of its experts have no weights"},
+    {"longformer", "its attention has global tokens"},
+    {"longt5", "its encoder attends to blocks and to their means"},
+    {"recurrent_gemma", "its recurrence is gated element by element"},
+    {"reformer", "its attention hashes"},
+    {"rwkv", "its token mixing"},
+    {"rwkv7", "its token mixing"},
+    {"switch_transformers", "its experts drop tokens"},
+    {"xlnet", "its attention has two streams"},
+    {"xlstm", "its memory cells"},
+    {"zamba", "its attention layers are shared and see the embedding again"},
+    {"zamba2", "its attention layers are shared and see the embedding again"},
+};
+
 Result<Json> family_of(std::string_view type,
                        std::string_view architecture,
                        std::string_view name) {
   const Family* family = find_family(type, architecture);
+  for (const Inexpressible& each : kInexpressible) {
+    if (family == nullptr && each.type == type) {
+      return make_error(ErrorCode::Unsupported,
+                        "[frontend.huggingface] {}: model_type: got '{}', which no operator here "
+                        "expresses: {}",
+                        name,
+                        type,
+                        each.why);
+    }
+  }
   if (family == nullptr) {
     const std::vector<std::string> names = family_names();
     return make_error(ErrorCode::Unsupported,
@@ -171,6 +218,11 @@ Result<Parts> parts_of(std::string_view json, std::string_view name) {
                       parts.file.to_text());
   }
   ORR_TRY_VOID(check_names(parts.file, name));
+  if (const Json* thinker = parts.file.find("thinker_config");
+      thinker != nullptr && thinker->is_object()) {  // Qwen Omni: what speaks is left out
+    parts.file = Json(*thinker);
+    parts.notes.emplace_back("the parts that speak (talker, decoder of sound) are left out");
+  }
   const Json* nested = nullptr;
   for (const std::string_view key : {"language_config", "llm_config", "text_config"}) {
     const Json* found = parts.file.find(key);

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "orrery/base/result.h"
 #include "orrery/frontend/json.h"
@@ -19,6 +20,7 @@ struct Parts {
   std::string architecture;
   bool inner = false;  // config is an object of the file
   std::string text_key = "text_config";
+  std::vector<std::string> notes = {};
 
   std::string path() const { return inner ? text_key + "." : ""; }
 };

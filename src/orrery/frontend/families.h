@@ -25,11 +25,18 @@ namespace orrery::frontend {
 //       qk_norm none | head | head_layer | per_head | width | no_weight
 //       value_norm, sinks, output_gate, shared_gate, alibi false
 //       rotary true, partial 1                             the share of head_dim that is turned
-//       window none | all | flag | alternate | period      which layers have sliding_window
+//       window none | all | flag | alternate | period | first_full | list
+//                                                          which layers have sliding_window
 //       nope none | interval | windowed                    which layers have no rotary embedding
 //       latent, lightning, recurrence                      mixers other than attention
+//       mixed_recurrence mamba1 | short                    recurrences among attention layers
+//       beside mamba2                                      a recurrence beside attention
+//       encoder false, causal false                        attends both ways; does not
+//       encoder_decoder text | sound | both                T5's, Whisper's, BART's
 //       positions 0                                        rows of learned positions beyond the key
+//       fixed_positions false                              sines instead of learned positions
 //       embedding_scale                                    sqrt: of hidden_size
+//       scaled_embedding false                             so, where scale_embedding is true
 //       mlp_ratio 0                                        width of the feed-forward where no key
 //       says
 //     A fact that is the name of a key is what that key says.

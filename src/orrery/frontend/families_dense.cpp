@@ -12,11 +12,14 @@ namespace orrery::frontend {
 namespace {
 
 constexpr std::array kFamilies = {
-    Family{"Yi open_llama aquila iquestcoder",
+    Family{"Yi open_llama aquila iquestcoder skywork",
            "YiForCausalLM OpenLlamaForCausalLM AquilaForCausalLM IQuestCoderForCausalLM",
            R"({
       "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias",
         "mlp_bias": "mlp_bias"}})"},
+    Family{"mimo", "MiMoForCausalLM", R"({
+      "fixed": {"qkv_bias": "attention_bias", "window": "flag"},
+      "defaults": {"attention_bias": true, "max_window_layers": 28}})"},
     Family{"minicpm", "MiniCPMForCausalLM", R"({
       "names": {"embedding_multiplier": "scale_emb"},
       "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias"},
@@ -99,6 +102,10 @@ constexpr std::array kFamilies = {
         "num_hidden_layers": 32, "num_attention_heads": 26, "head_dim": 128,
         "hidden_act": "relu2", "attention_bias": true, "mlp_bias": true,
         "max_position_embeddings": 8192}})"},
+    Family{"orion", "OrionForCausalLM", R"({
+      "fixed": {"norm": "layer", "qkv_bias": "attention_bias", "output_bias": "attention_bias"},
+      "defaults": {"vocab_size": 84608, "hidden_size": 4096, "intermediate_size": 15360,
+        "num_hidden_layers": 40, "num_attention_heads": 40}})"},
     Family{"persimmon", "PersimmonForCausalLM", R"({
       "fixed": {"norm": "layer", "qkv_bias": true, "output_bias": true, "mlp_bias": true,
         "gated": false, "partial": 0.5, "qk_norm": "head_layer"},

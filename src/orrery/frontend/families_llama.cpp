@@ -26,7 +26,9 @@ constexpr std::array kFamilies = {
       "defaults": {"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
         "sliding_window": 4096}})"},
-    Family{"qwen2 qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text", "Qwen2ForCausalLM", R"({
+    Family{"qwen2 qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text",
+           "Qwen2ForCausalLM",
+           R"({
       "fixed": {"qkv_bias": true, "window": "flag"},
       "defaults": {"max_window_layers": 28}})"},
     Family{"qwen3 qwen3_vl_text", "Qwen3ForCausalLM", R"({
@@ -45,7 +47,7 @@ constexpr std::array kFamilies = {
         "qk_norm": "head", "window": "flag"},
       "defaults": {"vocab_size": 151936, "num_experts": 128, "num_experts_per_tok": 8,
         "moe_intermediate_size": 768, "decoder_sparse_step": 1}})"},
-    Family{"qwen3_vl_moe_text",
+    Family{"qwen3_vl_moe_text qwen3_omni_moe_text",
            "",
            R"({
       "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias",

@@ -100,6 +100,30 @@ TEST(Huggingface, UnknownFamilyListsTheKnown) {
   EXPECT_THAT(text, HasSubstr("did you mean 'llama'"));
 }
 
+TEST(Huggingface, WhatNoOperatorExpressesIsRefusedInOneLine) {
+  EXPECT_EQ(
+      complaint(with("\"llama\"", "\"rwkv\"")),
+      "[frontend.huggingface] test: model_type: got 'rwkv', which no operator here expresses: "
+      "its token mixing");
+}
+
+TEST(Huggingface, TextPartsUnderOtherNames) {
+  const std::string text(kLlama);
+  for (
+      const std::string& file :
+      {R"({"model_type": "internvl_chat", "architectures": ["InternVLChatModel"], "llm_config": )" +
+           text + "}",
+       R"({"model_type": "deepseek_vl_v2", "language_config": )" + text + "}",
+       R"({"model_type": "qwen2_5_omni", "talker_config": {"a": 1}, "thinker_config": )"
+       R"({"text_config": )" +
+           text + "}}"}) {
+    const auto model = read_huggingface(file, "test");
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    EXPECT_TRUE(model->head.logits) << file;
+    EXPECT_EQ(layer_count(model->stack), 3);
+  }
+}
+
 TEST(Huggingface, ExpertsAndTheirCounts) {
   const auto model = read_huggingface(
       with("\"llama\"", "\"mixtral\", \"num_local_experts\": 8, \"num_experts_per_tok\": 2"), "m");

@@ -19,6 +19,12 @@ void read_quantisation(const Json& config,
 /// towers.cpp: the towers of `config` beside its text part; what cannot be read is noted.
 void read_towers(const Json& config, Model& model, Complaints& complaints);
 
+/// check_config.cpp: keys that no part reads, and notes of what is left out.
+void check_rest(Keys& keys, Model& model);
+
+/// Keys of the whole file around a text part, which are read by others or say where images go.
+void check_outside(bool inner, Keys& outer);
+
 /// read_encoder_decoder.cpp: stack and encoder of T5 and Whisper.
 void read_encoder_decoder(Keys& keys, Model& model);
 

@@ -254,6 +254,59 @@ void read_pooling(const Json& root, const Json& config, Model& tower) {
   }
 }
 
+int64_t width_of(const Json& config) {
+  return first_of(config, {"intermediate_size", "encoder_ffn_dim", "vt_intermediate_size"});
+}
+
+Layer tower_layer(const Json& config, const Tower& tower, int64_t hidden, int64_t heads) {
+  Layer layer;
+  const int64_t head_dim = hidden / heads;
+  const int64_t ratio = ratio_of(config);
+  layer.mixer = Attention{.heads = heads,
+                          .kv_heads = heads,
+                          .head_dim = head_dim,
+                          .value_dim = head_dim,
+                          .rotary_dim = tower.rotary ? head_dim : 0,
+                          .causal = false,
+                          .qkv_bias = tower.bias,
+                          .output_bias = tower.bias};
+  layer.dense = Dense{.width = ratio > 0 ? ratio * hidden : width_of(config),
+                      .gated = tower.gated,
+                      .bias = tower.bias || tower.end == End::One,
+                      .activation = graph::OpKind::Gelu};
+  return layer;
+}
+
+/// What stands between the tower's stack and the text.
+void end_tower(const Json& root, const Json& config, const Tower& tower, Model& model, Model& own) {
+  const int64_t text = model.hidden;
+  own.head.logits = false;
+  own.head.wanted = Wanted::All;
+  own.head.before = projections(tower.end, own.hidden, text, tower.bias);
+  read_pooling(root, config, own);
+  if (tower.end == End::Plain) {
+    own.head.before[0].width =
+        std::max<int64_t>(first_of(root, {"projection_dim"}),
+                          model.head.before.empty() ? 1 : model.head.before[0].width);
+  }
+  const Json* probe = config.find("vision_use_head");
+  if (tower.end == End::Probed && (probe == nullptr || probe->boolean)) {
+    own.extra_parameters = 4 * own.hidden * (own.hidden + 1) +
+                           width_of(config) * (2 * own.hidden + 1) + 4 * own.hidden;
+    model.notes.emplace_back("the head that pools an image's patches is counted but not timed");
+  }
+  if (tower.end == End::Joined) {
+    const int64_t side = std::max<int64_t>(first_of(root, {"scale_factor"}), 1);
+    own.head.before[0].merged = side * side;
+  }
+  if (const int64_t outputs = first_of(config, {"max_num_tiles"});
+      outputs > 0 && !own.head.before.empty()) {
+    own.head.before[0].bias = true;
+    // The projection reads several layers' results side by side.
+    own.extra_parameters = (first_of(config, {"vision_output_dim"}) - own.hidden) * text;
+  }
+}
+
 void read_tower(const Json& root, const Json& config, const Tower& tower, Model& model) {
   Model own;
   own.name = model.name + " tower";
@@ -271,56 +324,15 @@ void read_tower(const Json& root, const Json& config, const Tower& tower, Model&
   const int64_t layers =
       first_of(config, {"depth", "num_hidden_layers", "encoder_layers", "vt_num_hidden_layers"}) +
       first_of(config, {"num_global_layers"});
-  const int64_t ratio = ratio_of(config);
   if (own.hidden == 0 || heads == 0 || layers == 0 || layers > 1024) {
     model.notes.emplace_back("a tower is neither timed nor counted: its sizes are not given");
     return;
   }
-  Layer layer;
-  const int64_t head_dim = own.hidden / heads;
-  layer.mixer = Attention{.heads = heads,
-                          .kv_heads = heads,
-                          .head_dim = head_dim,
-                          .value_dim = head_dim,
-                          .rotary_dim = tower.rotary ? head_dim : 0,
-                          .causal = false,
-                          .qkv_bias = tower.bias,
-                          .output_bias = tower.bias};
-  const int64_t width =
-      first_of(config, {"intermediate_size", "encoder_ffn_dim", "vt_intermediate_size"});
-  layer.dense = Dense{.width = ratio > 0 ? ratio * own.hidden : width,
-                      .gated = tower.gated,
-                      .bias = tower.bias || tower.end == End::One,
-                      .activation = graph::OpKind::Gelu};
-  own.stack.groups = {{layers, {layer}}};
+  own.stack.groups = {{layers, {tower_layer(config, tower, own.hidden, heads)}}};
   own.stack.final_norm = tower.end != End::Merged;
   read_patches(config, tower, own);
-  const int64_t text = model.hidden;
-  own.head.logits = false;
-  own.head.wanted = Wanted::All;
-  own.head.before = projections(tower.end, own.hidden, text, tower.bias);
-  read_pooling(root, config, own);
-  if (tower.end == End::Plain) {
-    own.head.before[0].width =
-        std::max<int64_t>(first_of(root, {"projection_dim"}),
-                          model.head.before.empty() ? 1 : model.head.before[0].width);
-  }
-  const Json* probe = config.find("vision_use_head");
-  if (tower.end == End::Probed && (probe == nullptr || probe->boolean)) {
-    own.extra_parameters =
-        4 * own.hidden * (own.hidden + 1) + width * (2 * own.hidden + 1) + 4 * own.hidden;
-    model.notes.emplace_back("the head that pools an image's patches is counted but not timed");
-  }
-  if (tower.end == End::Joined) {
-    const int64_t side = std::max<int64_t>(first_of(root, {"scale_factor"}), 1);
-    own.head.before[0].merged = side * side;
-  }
-  if (const int64_t outputs = first_of(config, {"max_num_tiles"}); outputs > 0) {
-    own.head.before[0].bias = true;
-    // The projection reads several layers' results side by side.
-    own.extra_parameters = (first_of(config, {"vision_output_dim"}) - own.hidden) * text;
-  }
-  own.extra_parameters += extra_of(config, tower, own.hidden, text);
+  end_tower(root, config, tower, model, own);
+  own.extra_parameters += extra_of(config, tower, own.hidden, model.hidden);
   model.towers.push_back(std::move(own));
 }
 
