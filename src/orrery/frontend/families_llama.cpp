@@ -26,8 +26,13 @@ constexpr std::array kFamilies = {
       "defaults": {"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
         "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
         "sliding_window": 4096}})"},
-    Family{"qwen2 qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text",
-           "Qwen2ForCausalLM",
+    Family{"qwen2", "Qwen2ForCausalLM", R"({
+      "fixed": {"qkv_bias": true, "window": "flag"},
+      "defaults": {"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
+        "max_position_embeddings": 32768, "max_window_layers": 28}})"},
+    Family{"qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text qwen2_5_omni_text",
+           "Qwen2VLForConditionalGeneration Qwen2_5_VLForConditionalGeneration",
            R"({
       "fixed": {"qkv_bias": true, "window": "flag"},
       "defaults": {"max_window_layers": 28}})"},
@@ -223,7 +228,7 @@ constexpr std::array kFamilies = {
       "fixed": {"qkv_bias": "use_bias", "output_bias": "use_bias", "mlp_bias": "use_bias"},
       "defaults": {"head_dim": 128, "tie_word_embeddings": true}})"},
     Family{"hunyuan_v1_dense", "HunYuanDenseV1ForCausalLM", R"({
-      "fixed": {"qkv_bias": "attention_bias", "output_bias": "attention_bias",
+      "fixed": {"dense_only": true, "qkv_bias": "attention_bias", "output_bias": "attention_bias",
         "qk_norm": "head"}})"},
     Family{"helium", "HeliumForCausalLM", R"({
       "fixed": {"qkv_bias": "attention_bias", "mlp_bias": "mlp_bias"},

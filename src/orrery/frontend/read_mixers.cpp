@@ -301,6 +301,13 @@ Mixer read_recurrence(Keys& keys, const Shared& shared) {
 
 std::optional<Experts> read_experts(Keys& keys, const Shared& shared) {
   Experts experts;
+  if (keys.fact_flag("dense_only")) {  // Hunyuan's dense class passes over what its files say
+    for (const std::string_view key :
+         {"num_experts", "moe_topk", "num_shared_expert", "moe_intermediate_size"}) {
+      keys.take(key);
+    }
+    return std::nullopt;
+  }
   for (const std::string_view key :
        {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {
     const int64_t count = keys.count(key);

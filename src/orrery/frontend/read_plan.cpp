@@ -180,6 +180,9 @@ void plan_mixers(Keys& keys, const Shared& shared, Plans& plans) {
   if (keys.fact_text("mixed_recurrence") == "short") {
     keys.take("conv_kernel");
     keys.take("use_conv_bias");
+    if (keys.count("num_heads", shared.attention.heads) != shared.attention.heads) {
+      keys.refuse("num_heads", *keys.take("num_heads"), "as many as num_attention_heads");
+    }
   }
   const bool listed =
       plan_by_types(keys, plans) || plan_by_indices(keys, plans) || plan_by_period(keys, plans) ||

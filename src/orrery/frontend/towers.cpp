@@ -258,6 +258,17 @@ int64_t width_of(const Json& config) {
   return first_of(config, {"intermediate_size", "encoder_ffn_dim", "vt_intermediate_size"});
 }
 
+/// InternVL's large tower has RMS norms, of queries and keys too.
+bool normed_otherwise(const Json& config) {
+  const Json* kind = config.find("norm_type");
+  const auto on = [&config](std::string_view key) {
+    const Json* value = config.find(key);
+    return value != nullptr && value->boolean;
+  };
+  return (kind != nullptr && kind->string != "layer_norm") || on("qk_normalization") ||
+         on("use_qk_norm");
+}
+
 Layer tower_layer(const Json& config, const Tower& tower, int64_t hidden, int64_t heads) {
   Layer layer;
   const int64_t head_dim = hidden / heads;
@@ -360,7 +371,8 @@ void read_towers(const Json& config, Model& model, Complaints& complaints) {
     const auto found = std::find_if(kTowers.begin(), kTowers.end(), [&](const Tower& each) {
       const bool named =
           among(each.types, type != nullptr ? type->string : "") || among(each.types, model.family);
-      return named && (each.roots.empty() || among(each.roots, model.family));
+      return named && !(each.end == End::Opened && normed_otherwise(*tower)) &&
+             (each.roots.empty() || among(each.roots, model.family));
     });
     if (found == kTowers.end()) {
       model.notes.push_back(std::string(key) + ": the tower is neither timed nor counted");
