@@ -155,6 +155,21 @@ TEST(Huggingface, QuantisationLeavesOutWhatItLists) {
               HasSubstr("quantization_config.quant_method: got 'hqq', need fp8"));
 }
 
+TEST(Huggingface, QuantisationLeavesOutModulesByTheNamesOfTheirClass) {
+  constexpr std::string_view kFile = R"({"model_type": "lfm2", "num_hidden_layers": 2,
+    "layer_types": ["conv", "full_attention"], "quantization_config": {"quant_method": "fp8",
+    "modules_to_not_convert": ["conv.in_proj", "feed_forward.w2"]}})";
+  const auto model = read_huggingface(kFile, "m");
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  const std::vector<Layer> layers = unrolled(model->stack);
+  const auto scheme = [&layers](Part part) {
+    return layers[0].precision[static_cast<size_t>(part)].scheme;
+  };
+  EXPECT_EQ(scheme(Part::MixerInput), graph::Scheme::None);
+  EXPECT_EQ(scheme(Part::Down), graph::Scheme::None);
+  EXPECT_EQ(scheme(Part::Up), graph::Scheme::Tensor);
+}
+
 TEST(ModulePattern, NamesGlobsAndExpressions) {
   constexpr std::string_view kName = "model.layers.10.mlp.gate_proj";
   EXPECT_TRUE(matches_module("model.layers.10", kName));

@@ -21,7 +21,7 @@ using graph::Scheme;
 /// leaves the part as it is.
 struct PartModules {
   Part part;
-  std::array<std::string_view, 4> names;
+  std::array<std::string_view, 8> names;
 };
 
 constexpr std::array kModules = {
@@ -29,23 +29,43 @@ constexpr std::array kModules = {
                 {"self_attn.q_proj",
                  "self_attn.qkv_proj",
                  "self_attn.q_a_proj",
-                 "self_attn.kv_a_proj_with_mqa"}},
-    PartModules{Part::LatentUp, {"self_attn.q_b_proj", "self_attn.kv_b_proj", "", ""}},
-    PartModules{Part::Indexer, {"self_attn.indexer.wq_b", "self_attn.indexer.wk", "", ""}},
+                 "self_attn.kv_a_proj_with_mqa",
+                 "self_attn.query_key_value",
+                 "attention.query_key_value"}},
+    PartModules{Part::LatentUp, {"self_attn.q_b_proj", "self_attn.kv_b_proj"}},
+    PartModules{Part::Indexer, {"self_attn.indexer.wq_b", "self_attn.indexer.wk"}},
     PartModules{Part::AttentionOutput,
-                {"self_attn.o_proj", "linear_attn.out_proj", "mixer.out_proj", ""}},
+                {"self_attn.o_proj",
+                 "self_attn.out_proj",
+                 "self_attn.dense",
+                 "attention.dense",
+                 "linear_attn.out_proj",
+                 "mixer.out_proj",
+                 "mamba.out_proj",
+                 "conv.out_proj"}},
     PartModules{Part::MixerInput,
-                {"linear_attn.in_proj_qkvz", "linear_attn.in_proj_qkv", "mixer.in_proj", ""}},
-    PartModules{Part::Up, {"mlp.gate_proj", "mlp.up_proj", "mlp.gate_up_proj", ""}},
-    PartModules{Part::Down, {"mlp.down_proj", "", "", ""}},
-    PartModules{Part::Experts, {"", "", "", ""}},  // experts_module
+                {"linear_attn.in_proj_qkvz",
+                 "linear_attn.in_proj_qkv",
+                 "mixer.in_proj",
+                 "mamba.in_proj",
+                 "conv.in_proj"}},
+    PartModules{Part::Up,
+                {"mlp.gate_proj",
+                 "mlp.up_proj",
+                 "mlp.gate_up_proj",
+                 "feed_forward.gate_proj",
+                 "feed_forward.w1"}},
+    PartModules{Part::Down, {"mlp.down_proj", "feed_forward.down_proj", "feed_forward.w2"}},
+    PartModules{Part::Experts, {}},  // experts_module
     PartModules{Part::SharedUp,
                 {"mlp.shared_experts.gate_proj",
                  "mlp.shared_expert.gate_proj",
-                 "mlp.shared_experts.up_proj",
-                 ""}},
+                 "mlp.shared_mlp.gate_proj",
+                 "mlp.shared_experts.up_proj"}},
     PartModules{Part::SharedDown,
-                {"mlp.shared_experts.down_proj", "mlp.shared_expert.down_proj", "", ""}},
+                {"mlp.shared_experts.down_proj",
+                 "mlp.shared_expert.down_proj",
+                 "mlp.shared_mlp.down_proj"}},
 };
 
 /// Where the experts of a layer lie: beside its feed-forward or in it, by family
@@ -401,7 +421,7 @@ void read_quantisation(const Json& config,
     return;
   }
   Ignored ignored(plan->ignored);
-  const PartModules experts{Part::Experts, {experts_module(model.family), "", "", ""}};
+  const PartModules experts{Part::Experts, {experts_module(model.family)}};
   for (size_t i = 0; i < layers.size() && !ignored.gave_up(); ++i) {
     for (const PartModules& each : kModules) {
       const PartModules& modules = each.part == Part::Experts ? experts : each;
