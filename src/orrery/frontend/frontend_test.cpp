@@ -107,6 +107,22 @@ TEST(Huggingface, WhatNoOperatorExpressesIsRefusedInOneLine) {
       "its token mixing");
 }
 
+TEST(Huggingface, TheWholeOrItsTextPartTiesTheHead) {
+  const auto tied = [](std::string_view outer, std::string_view inner) {
+    const auto model = read_huggingface(
+        fmt::format(R"({{"model_type": "llava", "tie_word_embeddings": {}, "text_config":
+          {{"model_type": "llama", "tie_word_embeddings": {}}}}})",
+                    outer,
+                    inner),
+        "test");
+    return model.ok() && model->head.tied;
+  };
+  EXPECT_TRUE(tied("true", "false"));
+  EXPECT_TRUE(tied("false", "true"));
+  EXPECT_FALSE(tied("false", "false"));
+  EXPECT_FALSE(tied("null", "false"));
+}
+
 TEST(Huggingface, TextPartsUnderOtherNames) {
   const std::string text(kLlama);
   for (

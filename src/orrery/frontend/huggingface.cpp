@@ -232,9 +232,10 @@ void read_head(Keys& keys,
                std::optional<bool> tied_outside,
                Model& model) {
   Head& head = model.head;
-  head.tied = keys.given("tie_word_embeddings")
-                  ? keys.flag("tie_word_embeddings")
-                  : tied_outside.value_or(keys.flag("tie_word_embeddings"));
+  // Of a text part and the whole around it, either may tie.
+  const bool given = keys.given("tie_word_embeddings");
+  const bool inside = keys.flag("tie_word_embeddings");
+  head.tied = given ? inside || tied_outside.value_or(false) : tied_outside.value_or(inside);
   head.bias = keys.said("head_bias");
   if (architecture.ends_with("ForSequenceClassification")) {
     const int64_t count = label_count(keys, 2);
