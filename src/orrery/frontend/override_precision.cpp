@@ -47,6 +47,8 @@ constexpr std::array kPlain = {
 constexpr std::array kSmall = {
     NamedType{"fp8", DType::F8E4M3}, NamedType{"int8", DType::I8}, NamedType{"fp4", DType::F4E2M1}};
 
+constexpr std::array kCache = {NamedType{"fp8", DType::F8E4M3}};
+
 template <class Table>
 const typename Table::value_type* find(const Table& table, std::string_view name) {
   const auto found = std::find_if(
@@ -71,6 +73,18 @@ Error unknown(std::string_view what, std::string_view got, const Tables&... tabl
                     did_you_mean(std::string(got), names));
 }
 
+/// Is `name` empty or in one of two tables?
+template <class First, class Second>
+Result<void> check_name(std::string_view what,
+                        std::string_view name,
+                        const First& first,
+                        const Second& second) {
+  if (name.empty() || find(first, name) != nullptr || find(second, name) != nullptr) {
+    return {};
+  }
+  return unknown(what, name, first, second);
+}
+
 template <class F>
 void for_each_layer(Model& model, F&& apply) {
   for (LayerGroup& group : model.stack.groups) {
@@ -90,15 +104,13 @@ void set_dtype(Model& model, DType type) {
   }
 }
 
-Result<void> set_weights(Model& model, const std::string& name) {
+void set_weights(Model& model, const std::string& name) {
   Precision precision;
   if (const NamedType* plain = find(kPlain, name)) {
     set_dtype(model, plain->type);
-  } else if (const Named* named = find(kQuantised, name)) {
-    precision = {
-        named->weight, named->activations.value_or(model.dtype), named->scheme, named->group};
   } else {
-    return unknown("weights", name, kPlain, kQuantised);
+    const Named& named = *find(kQuantised, name);
+    precision = {named.weight, named.activations.value_or(model.dtype), named.scheme, named.group};
   }
   for_each_layer(model, [&precision](Layer& layer) {
     for (size_t part = 0; part < kParts; ++part) {
@@ -108,16 +120,11 @@ Result<void> set_weights(Model& model, const std::string& name) {
       layer.precision[part] = kept ? Precision{} : precision;
     }
   });
-  return {};
 }
 
 Result<void> set_activations(Model& model, const std::string& name) {
-  const NamedType* type = find(kPlain, name);
-  type = type == nullptr ? find(kSmall, name) : type;
-  if (type == nullptr) {
-    return unknown("activations", name, kPlain, kSmall);
-  }
   const bool plain = find(kPlain, name) != nullptr;
+  const NamedType* const type = plain ? find(kPlain, name) : find(kSmall, name);
   if (plain && type->type != model.dtype) {
     return make_error(ErrorCode::InvalidInput,
                       "[frontend.precision] activations: got {}, need {} (what the model computes "
@@ -144,13 +151,8 @@ Result<void> set_activations(Model& model, const std::string& name) {
 }
 
 Result<void> set_cache(Model& model, const std::string& name) {
-  const NamedType* type = find(kPlain, name);
-  const NamedType eight{"fp8", DType::F8E4M3};
-  type = type == nullptr && name == eight.name ? &eight : type;
-  if (type == nullptr) {
-    return unknown("kv-cache", name, kPlain, std::array{eight});
-  }
-  if (type != &eight && type->type != model.dtype) {
+  const NamedType* const plain = find(kPlain, name);
+  if (plain != nullptr && plain->type != model.dtype) {
     return make_error(ErrorCode::InvalidInput,
                       "[frontend.precision] kv-cache: got {}, need {} (what the model computes in) "
                       "or fp8",
@@ -163,15 +165,22 @@ Result<void> set_cache(Model& model, const std::string& name) {
                       name,
                       model.name);
   }
-  model.cache = type->type;
+  model.cache = plain != nullptr ? plain->type : kCache.front().type;
   return {};
 }
 
 }  // namespace
 
+Result<void> check_names(const PrecisionNames& names) {
+  ORR_TRY_VOID(check_name("weights", names.weights, kPlain, kQuantised));
+  ORR_TRY_VOID(check_name("activations", names.activations, kPlain, kSmall));
+  return check_name("kv-cache", names.cache, kPlain, kCache);
+}
+
 Result<Model> override_precision(Model model, const PrecisionNames& names) {
+  ORR_TRY_VOID(check_names(names));
   if (!names.weights.empty()) {
-    ORR_TRY_VOID(set_weights(model, names.weights));
+    set_weights(model, names.weights);
   }
   if (!names.activations.empty()) {
     ORR_TRY_VOID(set_activations(model, names.activations));

@@ -30,6 +30,9 @@ struct PrecisionNames {
   auto operator<=>(const PrecisionNames&) const = default;
 };
 
+/// Errors (InvalidInput): a name that no model could take, with those known.
+Result<void> check_names(const PrecisionNames& names);
+
 /// `model` with these precisions. Errors (InvalidInput): an unknown name, with those known;
 /// activations for a model without quantised weights; activations wider or of another kind than
 /// its own that are no smaller type.

@@ -69,5 +69,13 @@ TEST(OverridePrecision, NamesWhatItKnows) {
               HasSubstr("need one of bf16, fp16, fp32, fp8, fp8_channel"));
 }
 
+TEST(OverridePrecision, NamesAreCheckedWithoutAModel) {
+  EXPECT_TRUE(check_names({}).ok());
+  EXPECT_TRUE(check_names({.weights = "int4", .activations = "fp16", .cache = "fp8"}).ok());
+  EXPECT_FALSE(check_names({.weights = "fp99"}).ok());
+  EXPECT_FALSE(check_names({.activations = "int4"}).ok());
+  EXPECT_FALSE(check_names({.cache = "int8"}).ok());
+}
+
 }  // namespace
 }  // namespace orrery::frontend

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/session/model_options.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -9,6 +11,9 @@
 #include <limits>
 
 #include "orrery/base/text.h"
+#include "orrery/frontend/override_precision.h"
+#include "orrery/passes/engine.h"
+#include "orrery/plan/plan.h"
 
 namespace orrery::session {
 
@@ -16,20 +21,32 @@ namespace {
 
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-/// A whole number from 1 on.
-template <auto Member>
+/// A whole number from `Least` on.
+template <auto Member, int64_t Least = 1>
 Result<void> set_size(std::string_view name, ModelRequest& request, std::string_view text) {
   int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, value);
-  if (read.ec != std::errc{} || read.ptr != end || value < 1) {
+  const bool too_large = read.ec == std::errc::result_out_of_range && text.front() != '-';
+  if (read.ec != std::errc{} || read.ptr != end || value < Least) {
     return make_error(ErrorCode::InvalidInput,
-                      "[session.options] --{}: got '{}', need a whole number from 1 to {}",
+                      "[session.options] --{}: got '{}', need a whole number from {} {}",
                       name,
                       text,
-                      kMost);
+                      Least,
+                      too_large ? fmt::format("to {}", kMost) : "on");
   }
   request.*Member = value;
+  return {};
+}
+
+Result<void> set_phase(ModelRequest& request, std::string_view text) {
+  if (text != "prefill" && text != "decode" && text != "mixed") {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.options] --phase: got '{}', need prefill, decode or mixed",
+                      text);
+  }
+  request.phase = text;
   return {};
 }
 
@@ -72,13 +89,7 @@ Result<void> set_host_launch(ModelRequest& request, std::string_view text) {
 }
 
 constexpr std::array kOptions = {
-    ModelOption{"phase",
-                "P",
-                "prefill, decode or mixed [decode]",
-                [](ModelRequest& request, std::string_view text) -> Result<void> {
-                  request.phase = text;
-                  return {};
-                }},
+    ModelOption{"phase", "P", "prefill, decode or mixed [decode]", set_phase},
     ModelOption{"batch",
                 "B",
                 "sequences [1]",
@@ -101,6 +112,7 @@ constexpr std::array kOptions = {
                 "R",
                 "graph, eager, inductor or fused [graph]",
                 [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY_VOID(plan::parse_runtime(text));
                   request.runtime = text;
                   return {};
                 }},
@@ -108,6 +120,7 @@ constexpr std::array kOptions = {
                 "E",
                 "whose attention, experts and all-reduces: pytorch, vllm, sglang, trtllm [pytorch]",
                 [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY_VOID(passes::parse_engine(text));
                   request.engine = text;
                   return {};
                 }},
@@ -143,6 +156,7 @@ constexpr std::array kOptions = {
                 "bf16, fp16, fp32, fp8, fp8_channel, fp8_block, int8, int4, mxfp4, nvfp4 [the "
                 "model's]",
                 [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY_VOID(frontend::check_names({.weights = std::string(text)}));
                   request.weights = text;
                   return {};
                 }},
@@ -150,6 +164,7 @@ constexpr std::array kOptions = {
                 "TYPE",
                 "of quantised products: bf16, fp16, fp32, fp8, int8, fp4 [as the weights have it]",
                 [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY_VOID(frontend::check_names({.activations = std::string(text)}));
                   request.activations = text;
                   return {};
                 }},
@@ -157,6 +172,7 @@ constexpr std::array kOptions = {
                 "TYPE",
                 "keys and values: bf16, fp16, fp32, fp8 [the model's]",
                 [](ModelRequest& request, std::string_view text) -> Result<void> {
+                  ORR_TRY_VOID(frontend::check_names({.cache = std::string(text)}));
                   request.kv_cache = text;
                   return {};
                 }},
@@ -164,7 +180,7 @@ constexpr std::array kOptions = {
                 "N",
                 "of each prompt, their tokens among its own: times the towers too [0]",
                 [](ModelRequest& request, std::string_view text) {
-                  return set_size<&ModelRequest::images>("images", request, text);
+                  return set_size<&ModelRequest::images, 0>("images", request, text);
                 }},
     ModelOption{
         "host-launch-us", "T", "eager: host time of an operator [the machine's]", set_host_launch},
