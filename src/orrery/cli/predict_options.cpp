@@ -149,7 +149,8 @@ Result<session::SweepRequest> PredictOptions::sweep_request(
 }
 
 bool PredictOptions::is_sweep() const {
-  return session::is_sweep({.subject = subject_[0], .machines = {}, .options = given()});
+  return session::is_sweep(
+      {.subject = subject_[0], .machines = {}, .options = given(), .state = state_});
 }
 
 Result<Answer> PredictOptions::sweep(const session::Session& session,
@@ -165,7 +166,7 @@ Result<Answer> PredictOptions::sweep(const session::Session& session,
   return Answer{csv_    ? report::to_csv(sweep)
                 : json_ ? report::to_json(sweep)
                         : report::to_text(sweep),
-                0};
+                report::any_fits(sweep) ? 0 : 1};
 }
 
 Result<Answer> PredictOptions::predict(const session::Session& session,
@@ -192,7 +193,7 @@ Result<Answer> PredictOptions::compare(const session::Session& session,
   return Answer{csv_    ? report::to_csv(comparison)
                 : json_ ? report::to_json(comparison, report::Detail::Summary)
                         : report::to_text(comparison),
-                0};
+                report::any_fits(comparison) ? 0 : 1};
 }
 
 Result<session::ModelRequest> PredictOptions::model_request(const std::string& machine) const {

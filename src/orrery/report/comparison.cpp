@@ -88,6 +88,33 @@ std::string kind_text(const ModelPrediction& prediction, std::string_view kind) 
   return "";
 }
 
+/// Each warning once, with the machines that have it where not all do.
+std::string warnings_text(const Comparison& comparison) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> warnings;
+  size_t predicted = 0;
+  for (const Compared& machine : comparison.machines) {
+    if (!machine.prediction.ok()) {
+      continue;
+    }
+    ++predicted;
+    for (const std::string& warning : machine.prediction->time.total.warnings) {
+      auto known = std::find_if(warnings.begin(), warnings.end(), [&warning](const auto& each) {
+        return each.first == warning;
+      });
+      if (known == warnings.end()) {
+        known = warnings.insert(known, {warning, {}});
+      }
+      known->second.push_back(machine.machine);
+    }
+  }
+  std::string text;
+  for (const auto& [warning, machines] : warnings) {
+    text += "warning: " + warning;
+    text += machines.size() == predicted ? "\n" : " (" + join(machines, ", ") + ")\n";
+  }
+  return text;
+}
+
 std::string title(const ModelPrediction& prediction) {
   std::vector<std::string> words;
   for (const auto& [name, value] : prediction.sizes) {
@@ -127,7 +154,14 @@ std::string to_text(const Comparison& comparison) {
           "{}: not predicted: {}\n", machine.machine, machine.prediction.error().to_string());
     }
   }
-  return text;
+  return text + warnings_text(comparison);
+}
+
+bool any_fits(const Comparison& comparison) {
+  return std::any_of(
+      comparison.machines.begin(), comparison.machines.end(), [](const Compared& machine) {
+        return machine.prediction.ok() && machine.prediction->fit.fits;
+      });
 }
 
 std::string to_csv(const Comparison& comparison) {

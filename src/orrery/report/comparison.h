@@ -20,6 +20,9 @@ struct Comparison {
   std::vector<Compared> machines;  // at least one predicted
 };
 
+/// Does the model fit into the memory of any machine?
+bool any_fits(const Comparison& comparison);
+
 /// A column per machine: time, speed, memory, and every kind of operator.
 std::string to_text(const Comparison& comparison);
 /// A line per machine.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "orrery/base/text.h"
 #include "orrery/report/csv_field.h"
@@ -21,6 +22,24 @@ bool is_numeric(const Axis& axis) {
   });
 }
 
+/// Counts messages; remembers in what order they came.
+class Counter {
+ public:
+  void add(const std::string& message) {
+    const auto [at, is_new] = places_.emplace(message, counted_.size());
+    if (is_new) {
+      counted_.emplace_back(message, 0);
+    }
+    ++counted_[at->second].second;
+  }
+
+  const Counted& counted() const { return counted_; }
+
+ private:
+  std::map<std::string, size_t> places_;
+  Counted counted_;
+};
+
 void write_point(JsonWriter& json, const Sweep& sweep, const SweepPoint& point) {
   if (!point.error.empty()) {
     json.member("error", point.error);
@@ -32,6 +51,11 @@ void write_point(JsonWriter& json, const Sweep& sweep, const SweepPoint& point) 
     json.member("tokens_per_second", point.tokens_per_second);
     json.member("memory_bytes", point.memory.value()).member("fits", point.fits);
   }
+  json.key("warnings").begin_array();
+  for (const std::string& warning : point.warnings) {
+    json.value(warning);
+  }
+  json.end_array();
 }
 
 void write_head(JsonWriter& json, const Sweep& sweep) {
@@ -44,7 +68,11 @@ void write_head(JsonWriter& json, const Sweep& sweep) {
   json.end_object().key("machines").begin_array();
   for (const Setting& setting : sweep.settings) {
     json.begin_object().member("id", setting.machine).member("title", setting.machine_title);
-    json.member("library", setting.library_version).member("clock", setting.clock).end_object();
+    json.member("library", setting.library_version);
+    if (!setting.clock.empty()) {
+      json.member("clock", setting.clock);
+    }
+    json.end_object();
   }
   json.end_array().key("axes").begin_array();
   for (const Axis& axis : sweep.axes) {
@@ -88,22 +116,30 @@ size_t curve_axis(const Sweep& sweep) {
   return best;
 }
 
-std::vector<std::pair<std::string, size_t>> errors_of(const Sweep& sweep) {
-  std::vector<std::pair<std::string, size_t>> errors;
+Counted errors_of(const Sweep& sweep) {
+  Counter errors;
   for (const SweepPoint& point : sweep.points) {
-    if (point.error.empty()) {
-      continue;
-    }
-    const auto known = std::find_if(errors.begin(), errors.end(), [&point](const auto& each) {
-      return each.first == point.error;
-    });
-    if (known == errors.end()) {
-      errors.emplace_back(point.error, 1);
-    } else {
-      ++known->second;
+    if (!point.error.empty()) {
+      errors.add(point.error);
     }
   }
-  return errors;
+  return errors.counted();
+}
+
+Counted warnings_of(const Sweep& sweep) {
+  Counter warnings;
+  for (const SweepPoint& point : sweep.points) {
+    for (const std::string& warning : point.warnings) {
+      warnings.add(warning);
+    }
+  }
+  return warnings.counted();
+}
+
+bool any_fits(const Sweep& sweep) {
+  return std::any_of(sweep.points.begin(), sweep.points.end(), [](const SweepPoint& point) {
+    return point.error.empty() && point.fits;
+  });
 }
 
 std::string to_csv(const Sweep& sweep) {

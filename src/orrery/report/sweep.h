@@ -39,13 +39,14 @@ struct SweepPoint {
   double tokens_per_second = 0;  // models
   Bytes memory;                  // models
   bool fits = true;
+  std::vector<std::string> warnings = {};
 };
 
 struct Sweep {
   std::string subject;                                     // "llama-3.1-8b", "gemm"
   bool is_model = true;                                    // else an operator
   std::vector<std::pair<std::string, std::string>> fixed;  // options of one value
-  std::vector<Setting> settings;                           // of each machine
+  std::vector<Setting> settings;                           // of each machine; no clock: an axis
   std::vector<Axis> axes;
   std::vector<SweepPoint> points;
 
@@ -58,14 +59,20 @@ struct Sweep {
 /// last of several; axes.size() if there is none.
 size_t curve_axis(const Sweep& sweep);
 
-/// Points that were not predicted: each message with how many, in order of appearance.
-std::vector<std::pair<std::string, size_t>> errors_of(const Sweep& sweep);
+/// Messages, each with how many points have it, in order of appearance.
+using Counted = std::vector<std::pair<std::string, size_t>>;
+
+/// Points that were not predicted.
+Counted errors_of(const Sweep& sweep);
+Counted warnings_of(const Sweep& sweep);
+/// Does any predicted point fit into its machine's memory?
+bool any_fits(const Sweep& sweep);
 
 /// A table with the machines side by side, and a chart. Of many points every n-th is shown, and it
 /// says so.
 std::string to_text(const Sweep& sweep);
 /// Every point: machine, axes, time_us, low_us, high_us, bound, tokens_per_second, memory_bytes,
-/// fits, error.
+/// fits, error. Warnings are in the text and in JSON.
 std::string to_csv(const Sweep& sweep);
 /// Schema orrery.sweep/1: docs/reference/json.md.
 std::string to_json(const Sweep& sweep);

@@ -62,6 +62,29 @@ TEST(Sweep, TextSaysHowManyPointsWereNotPredicted) {
   EXPECT_NE(to_text(sweep()).find("not predicted, 1 point: no \"kernel\"\n"), std::string::npos);
 }
 
+TEST(Sweep, TextHasEachWarningOnce) {
+  Sweep grid = sweep();
+  for (SweepPoint& point : grid.points) {
+    point.warnings = {"all"};
+  }
+  grid.points[2].warnings.emplace_back("one");
+  const std::string text = to_text(grid);
+  EXPECT_NE(text.find("warning: all\nwarning: one (1 of 12 points)\n"), std::string::npos);
+  EXPECT_NE(to_json(grid).find("\"one\""), std::string::npos);
+}
+
+TEST(Sweep, FitsIfOnePredictedPointDoes) {
+  Sweep grid = sweep();
+  for (SweepPoint& point : grid.points) {
+    point.fits = false;
+  }
+  EXPECT_FALSE(any_fits(grid));
+  grid.points[6].fits = true;  // which was not predicted
+  EXPECT_FALSE(any_fits(grid));
+  grid.points[7].fits = true;
+  EXPECT_TRUE(any_fits(grid));
+}
+
 TEST(Sweep, LongTablesShowEveryNthRowAndSaySo) {
   Sweep grid = sweep();
   grid.axes = {{"batch", {}}};

@@ -140,11 +140,29 @@ std::string head_text(const Sweep& sweep) {
   }
   std::string text = sweep.subject + (words.empty() ? "" : ": " + join(words, ", ")) + '\n';
   for (const Setting& setting : sweep.settings) {
-    text += fmt::format("{}: {}, {}, clock {}\n",
+    text += fmt::format("{}: {}, {}{}\n",
                         setting.machine,
                         setting.machine_title,
                         libraries_text(setting),
-                        setting.clock);
+                        setting.clock.empty() ? "" : ", clock " + setting.clock);
+  }
+  return text;
+}
+
+/// Each warning once, with how many points have it where not all do.
+std::string warnings_text(const Sweep& sweep) {
+  constexpr size_t kMost = 20;
+  const Counted warnings = warnings_of(sweep);
+  std::string text;
+  for (size_t i = 0; i < std::min(warnings.size(), kMost); ++i) {
+    const auto& [message, count] = warnings[i];
+    text += "warning: " + message;
+    text += count == sweep.points.size()
+                ? "\n"
+                : fmt::format(" ({} of {} points)\n", count, sweep.points.size());
+  }
+  if (warnings.size() > kMost) {
+    text += fmt::format("warning: and {} others; --json has them\n", warnings.size() - kMost);
   }
   return text;
 }
@@ -161,7 +179,7 @@ std::string to_text(const Sweep& sweep) {
   for (const auto& [message, count] : errors_of(sweep)) {
     text += fmt::format("not predicted, {} point{}: {}\n", count, count == 1 ? "" : "s", message);
   }
-  return text + chart_text(sweep);
+  return text + warnings_text(sweep) + chart_text(sweep);
 }
 
 }  // namespace orrery::report

@@ -18,12 +18,16 @@
 #include "orrery/session/predictor.h"
 #include "orrery/session/range.h"
 #include "orrery/session/session.h"
+#include "orrery/session/setting.h"
 
 namespace orrery::session {
 
 namespace {
 
 constexpr size_t kChunk = 16;  // neighbours on a grid share calls, so a thread takes several
+
+/// The clock is an option beside those of the subject.
+constexpr std::string_view kState = "state";
 
 /// Is the value of this option a list by nature, or the path of a file?
 bool is_single(const std::string& subject, std::string_view name) {
@@ -39,22 +43,33 @@ bool is_single(const std::string& subject, std::string_view name) {
 }
 
 bool is_axis(const std::string& subject, const Given& given) {
-  return has_values(given.second) && !is_single(subject, given.first);
+  return given.first != kState && has_values(given.second) && !is_single(subject, given.first);
 }
 
-/// The options of one point: those of one value, and the point's value on each axis.
+/// The subject's options at one point: those of one value, and the point's value on each axis.
 std::vector<Given> options_at(const report::Sweep& sweep, size_t point) {
   std::vector<Given> options = sweep.fixed;
   for (size_t axis = 0; axis < sweep.axes.size(); ++axis) {
-    options.emplace_back(sweep.axes[axis].name, sweep.value(point, axis));
+    if (sweep.axes[axis].name != kState) {
+      options.emplace_back(sweep.axes[axis].name, sweep.value(point, axis));
+    }
   }
   return options;
+}
+
+/// The clock of a point; empty: what predictions take.
+std::string state_at(const SweepRequest& request, const report::Sweep& sweep, size_t point) {
+  if (!has_values(request.state)) {
+    return request.state;
+  }
+  return sweep.value(point, sweep.axes.size() - 1);  // the last axis, as grid_of makes it
 }
 
 Result<ModelRequest> model_at(const SweepRequest& request, const report::Sweep& sweep, size_t at) {
   const std::string& machine = request.machines[at / sweep.points_per_machine()];
   ORR_TRY(ModelRequest model, model_request(request.subject, machine, options_at(sweep, at)));
-  model.state = request.state.empty() ? model.state : request.state;
+  const std::string state = state_at(request, sweep, at);
+  model.state = state.empty() ? model.state : state;
   model.passes_off = request.passes_off;
   return model;
 }
@@ -66,7 +81,8 @@ CallRequest call_at(const SweepRequest& request, const report::Sweep& sweep, siz
   for (const auto& [name, value] : options_at(sweep, at)) {
     call.arguments.push_back(fmt::format("{}={}", name, value));
   }
-  call.state = request.state.empty() ? call.state : request.state;
+  const std::string state = state_at(request, sweep, at);
+  call.state = state.empty() ? call.state : state;
   call.cache = request.cache.empty() ? call.cache : request.cache;
   return call;
 }
@@ -80,7 +96,8 @@ report::SweepPoint kept(const report::ModelPrediction& prediction) {
           .bound = total.bound,
           .tokens_per_second = prediction.tokens / total.time.seconds().value(),
           .memory = prediction.plan.memory.total(),
-          .fits = prediction.fit.fits};
+          .fits = prediction.fit.fits,
+          .warnings = total.warnings};
 }
 
 report::SweepPoint kept(const report::CallPrediction& prediction) {
@@ -92,7 +109,8 @@ report::SweepPoint kept(const report::CallPrediction& prediction) {
           .bound = once.bound,
           .tokens_per_second = 0,
           .memory = {},
-          .fits = true};
+          .fits = true,
+          .warnings = once.warnings};
 }
 
 report::SweepPoint failed(const Error& error) {
@@ -117,7 +135,23 @@ report::SweepPoint predict(Predictor& predictor,
   return prediction.ok() ? kept(*prediction) : failed(prediction.error());
 }
 
-/// Splits the options into axes and those of one value.
+/// Adds an axis; `points` grows by the number of its values.
+Result<void> add_axis(report::Sweep& sweep, const Given& given, size_t& points) {
+  const bool dashed = sweep.is_model || given.first == kState;
+  ORR_TRY(auto values,
+          expand_values((dashed ? "--" : "") + given.first, given.second, kMostPoints));
+  points *= values.size();
+  if (points > kMostPoints) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[session.sweep] got {} points and more, need at most {}",
+                      points,
+                      kMostPoints);
+  }
+  sweep.axes.push_back({given.first, std::move(values)});
+  return {};
+}
+
+/// Splits the options into axes and those of one value; the clock's axis is the last.
 Result<report::Sweep> grid_of(const SweepRequest& request) {
   report::Sweep sweep;
   sweep.subject = request.subject;
@@ -128,16 +162,15 @@ Result<report::Sweep> grid_of(const SweepRequest& request) {
       sweep.fixed.push_back(given);
       continue;
     }
-    const std::string option = sweep.is_model ? "--" + given.first : given.first;
-    ORR_TRY(auto values, expand_values(option, given.second, kMostPoints));
-    points *= values.size();
-    if (points > kMostPoints) {
-      return make_error(ErrorCode::InvalidInput,
-                        "[session.sweep] got {} points and more, need at most {}",
-                        points,
-                        kMostPoints);
+    ORR_TRY_VOID(add_axis(sweep, given, points));
+  }
+  if (has_values(request.state)) {
+    ORR_TRY_VOID(add_axis(sweep, {std::string(kState), request.state}, points));
+    for (const std::string& state : sweep.axes.back().values) {
+      ORR_TRY_VOID(parse_state(state));
     }
-    sweep.axes.push_back({given.first, std::move(values)});
+  } else if (!request.state.empty()) {
+    ORR_TRY_VOID(parse_state(request.state));
   }
   sweep.points.resize(points);
   return sweep;
@@ -161,7 +194,10 @@ Result<void> check_options(const SweepRequest& request, const report::Sweep& swe
 Result<std::vector<report::Setting>> settings_of(const Catalog& catalog,
                                                  const SweepRequest& request,
                                                  bool is_model) {
-  const std::string clock = is_model ? ModelRequest{}.state : CallRequest{}.state;
+  std::string clock = is_model ? ModelRequest{}.state : CallRequest{}.state;
+  if (!request.state.empty()) {
+    clock = has_values(request.state) ? "" : request.state;  // an axis says it
+  }
   std::vector<report::Setting> settings;
   std::set<std::string> seen;
   for (const std::string& name : request.machines) {
@@ -177,7 +213,7 @@ Result<std::vector<report::Setting>> settings_of(const Catalog& catalog,
                         .machine_title = machine.title,
                         .library = library.ok() ? library->id() : "",
                         .library_version = library.ok() ? library->version() : "no libraries",
-                        .clock = request.state.empty() ? clock : request.state,
+                        .clock = clock,
                         .limits = report::limits_of(machine.chip)});
   }
   if (settings.empty()) {
@@ -249,9 +285,10 @@ class Crew {
 }  // namespace
 
 bool is_sweep(const SweepRequest& request) {
-  return std::any_of(request.options.begin(), request.options.end(), [&](const Given& given) {
-    return is_axis(request.subject, given);
-  });
+  return has_values(request.state) ||
+         std::any_of(request.options.begin(), request.options.end(), [&](const Given& given) {
+           return is_axis(request.subject, given);
+         });
 }
 
 Result<report::Sweep> Session::sweep(const SweepRequest& request) const {

@@ -20,7 +20,7 @@ struct SweepRequest {
   std::string subject;                // a model or an operator
   std::vector<std::string> machines;  // each once
   std::vector<Given> options = {};    // of a model (model_options.h), or the operator's arguments
-  std::string state = {};             // empty: what predictions take
+  std::string state = {};             // of the clock, or several; empty: what predictions take
   std::string cache = {};             // operators
   std::vector<std::string> passes_off = {};  // models
   size_t threads = 0;                        // 0: one per core

@@ -82,6 +82,59 @@ TEST(Sweep, WhatNoPointCanHaveIsAnErrorOfTheQuestion) {
   EXPECT_THAT(error_of(request), HasSubstr("need at most 1000000"));
 }
 
+TEST(Sweep, NamesThatNoPointCanHaveAreErrorsOfTheQuestion) {
+  const std::pair<const char*, const char*> wrong[] = {{"weights", "int4,fp99"},
+                                                       {"activations", "bf16,fp99"},
+                                                       {"kv-cache", "fp8,fp99"},
+                                                       {"engine", "vllm,foo"},
+                                                       {"runtime", "graph,foo"},
+                                                       {"phase", "decode,train"}};
+  for (const auto& [name, values] : wrong) {
+    const std::string last = std::string(values).substr(std::string(values).find(',') + 1);
+    EXPECT_THAT(
+        error_of({.subject = "llama-3.2-1b", .machines = {"h200"}, .options = {{name, values}}}),
+        HasSubstr("got '" + last + "'"))
+        << name;
+  }
+  EXPECT_THAT(error_of({.subject = "llama-3.2-1b", .machines = {"h200"}, .state = "burst,slow"}),
+              HasSubstr("got 'slow'"));
+}
+
+TEST(Sweep, TheClockIsAnAxis) {
+  const auto sweep = here().sweep({.subject = "llama-3.2-1b",
+                                   .machines = {"h200"},
+                                   .options = {{"phase", "prefill"}, {"seq", "4096"}},
+                                   .state = "burst,steady"});
+  ASSERT_TRUE(sweep.ok()) << sweep.error().to_string();
+  ASSERT_EQ(sweep->points.size(), 2U);
+  EXPECT_LT(sweep->points[0].time, sweep->points[1].time);
+  const auto gemm = here().sweep({.subject = "gemm",
+                                  .machines = {"h200"},
+                                  .options = {{"m", "4096"}, {"n", "4096"}, {"k", "4096"}},
+                                  .state = "burst,steady"});
+  ASSERT_TRUE(gemm.ok()) << gemm.error().to_string();
+  EXPECT_LT(gemm->points[0].time, gemm->points[1].time);
+  EXPECT_EQ(report::to_json(*gemm).find("\"clock\""), std::string::npos);
+}
+
+TEST(Sweep, NoImagesAreAValue) {
+  const auto sweep = here().sweep({.subject = "qwen2.5-vl-7b",
+                                   .machines = {"h200"},
+                                   .options = {{"phase", "prefill"}, {"images", "0,1"}}});
+  ASSERT_TRUE(sweep.ok()) << sweep.error().to_string();
+  EXPECT_EQ(sweep->points[0].error, "");
+  EXPECT_EQ(sweep->points[0].warnings.size(), sweep->points[1].warnings.size() + 1);
+}
+
+TEST(Sweep, PointsKeepTheirWarnings) {
+  const auto sweep =
+      here().sweep({.subject = "gpt2", .machines = {"h200"}, .options = {{"context", "512,4096"}}});
+  ASSERT_TRUE(sweep.ok()) << sweep.error().to_string();
+  ASSERT_FALSE(sweep->points[1].warnings.empty());
+  EXPECT_THAT(report::to_text(*sweep), HasSubstr("trained for (1 of 2 points)\n"));
+  EXPECT_THAT(report::to_json(*sweep), HasSubstr("trained for"));
+}
+
 TEST(Sweep, ProgressEndsWithAllPoints) {
   SweepRequest request = llama(2);
   size_t last = 0;

@@ -415,6 +415,9 @@
     const first = good[0];
     head(`${first.model} on ${good.length} machines`, `${first.phase}, ${sizes(first)}; runtime ${first.runtime}, clock ${first.clock}`);
     page.append(...warnings(document.predictions.filter((each) => each.error).map((each) => `${each.machine.id}: ${each.error}`)));
+    const warned = new Map();
+    for (const each of good) for (const text of each.warnings) warned.set(text, [...(warned.get(text) || []), each.machine.id]);
+    page.append(...warnings([...warned].map(([text, ids]) => (ids.length === good.length ? text : `${text} (${ids.join(", ")})`))));
     page.append(make("div", { class: "cards" }, ...good.map((each) => card(each.machine.title, time(each.time_us),
       `${whole(each.tokens_per_second)} tokens/s, ${three(first.time_us / each.time_us)} x; ${interval(each)}${each.memory.fits ? "" : "; does not fit into its memory"}`))));
     page.append(section("Time by operator", "One bar per machine.", stacked(good.map((each) => ({ name: each.machine.id, operators: each.operators })),
@@ -432,10 +435,13 @@
     const good = each.points.filter((point) => !point.error);
     const on = each.machines.length === 1 ? each.machines[0].title : `${each.machines.length} machines`;
     head(`${each.subject} on ${on}`, [options, each.axes.map((axis) => `${axis.name} ${axis.values[0]} to ${axis.values[axis.values.length - 1]}`).join(", "),
-      `clock ${each.machines[0].clock}`].filter(Boolean).join("; "));
+      each.machines[0].clock && `clock ${each.machines[0].clock}`].filter(Boolean).join("; "));
     const failed = new Map();
     for (const point of each.points.filter((each) => each.error)) failed.set(point.error, (failed.get(point.error) || 0) + 1);
     page.append(...warnings([...failed].map(([text, count]) => `${count} point${count === 1 ? "" : "s"} not predicted: ${text}`)));
+    const warned = new Map();
+    for (const point of good) for (const text of point.warnings || []) warned.set(text, (warned.get(text) || 0) + 1);
+    page.append(...warnings([...warned].map(([text, count]) => (count === each.points.length ? text : `${text} (${count} of ${each.points.length} points)`))));
     const at = (point) => each.axes.map((axis) => `${axis.name} ${point.at[axis.name]}`).concat(each.machines.length > 1 ? [point.machine] : []).join(", ");
     const least = (of) => good.reduce((best, point) => (of(point) < of(best) ? point : best), good[0]);
     const quick = least((point) => point.time_us);
