@@ -200,6 +200,7 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
   set_interval(estimate, profile, chip);
   estimate.bound =
       host > device ? plan::Bound::Launch : bound_of(start, body, memory, core, work.link);
+  estimate.dram = Bytes(memory.dram_bytes);
   estimate.terms.reserve(10);
   const auto term = [&](const char* name, double value) {
     if (value > 0) {

@@ -54,6 +54,7 @@ MemoryTime memory_time(const kernel::Profile& profile,
   MemoryTime time;
   const double dram_share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;
   time.dram = dram_seconds(chip.dram, read, write) / dram_share;
+  time.dram_bytes = read + write;
   const double unique = traffic.unique_read.value();
   const double moved = traffic.unique_read.value() + written;
   time.read_share = time.dram > 0 ? read / chip.dram.read.value() / dram_share / time.dram

@@ -31,6 +31,7 @@ namespace orrery::cost {
 
 struct MemoryTime {
   double dram = 0;        // seconds
+  double dram_bytes = 0;  // read and written
   double cold_share = 1;  // of the read bytes that come from DRAM
   double read_share = 1;  // of the memory time that reads take; writes are posted, nobody waits
   double l2_once = 0;     // bytes read from or kept in L2, each once

@@ -38,6 +38,7 @@ Estimate sum(const std::vector<kernel::Profile>& sequence,
     total.time += one.time;
     total.low += one.low;
     total.high += one.high;
+    total.dram += one.dram;
     if (one.time >= longest) {
       longest = one.time;
       total.bound = one.bound;

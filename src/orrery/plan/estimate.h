@@ -39,6 +39,7 @@ struct Estimate {
   Evidence evidence = Evidence::Analytic;
   std::vector<Term> terms;
   std::vector<std::string> warnings;  // outside what was validated, and why
+  Bytes dram = {};                    // what moves through DRAM, by the prediction
 };
 
 enum class CacheState { Cold, Warm };

@@ -22,7 +22,7 @@ std::vector<KindTime> by_kind(const plan::Plan& plan,
     }
     found->calls += plan.steps[i].times;
     found->time += time.steps[i].total;
-    found->least += least_time(*time.steps[i].kernels, limits) * plan.steps[i].times;
+    found->least += least_time(plan.steps[i].call, time.steps[i], limits) * plan.steps[i].times;
     Duration& bound = bounds[kind][time.steps[i].once.bound];
     bound += time.steps[i].total;
   }

@@ -1,5 +1,6 @@
 // Predictions as JSON.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ void write_estimate(JsonWriter& json, const plan::Estimate& estimate) {
 void write_limits(JsonWriter& json, const Limits& limits) {
   json.key("limits").begin_object();
   json.member("dram_bytes_per_second", limits.dram.value());
+  json.member("l2_bytes_per_second", limits.l2.value());
   json.member("link_bytes_per_second", limits.link.value());
   json.member("vector_flop_per_second", limits.vector.value());
   json.key("tensor_flop_per_second").begin_object();
@@ -49,16 +51,22 @@ void write_limits(JsonWriter& json, const Limits& limits) {
   json.end_object().end_object();
 }
 
-void write_kernels(JsonWriter& json, const plan::StepTime& step, const Limits& limits) {
+void write_kernels(JsonWriter& json,
+                   const library::Call& call,
+                   const plan::StepTime& step,
+                   const Limits& limits) {
+  const std::vector<Work> works = works_of(call, step);
   json.member("candidates", static_cast<int64_t>(step.candidates));
   json.key("kernels").begin_array();
   for (size_t i = 0; i < step.kernels->size(); ++i) {
     const kernel::Profile& profile = (*step.kernels)[i];
     const plan::Estimate& time = step.each->empty() ? step.once : (*step.each)[i];
     json.begin_object();
-    const Work work = work_of(profile);
+    const Work& work = works[i];
     json.member("time_us", time.time).member("bound", name(time.bound));
-    json.member("least_us", least_time(work, limits)).member("flop", work.flops().value());
+    json.member("least_us", std::min(least_time(work, limits), time.time))
+        .member("flop", work.flops.value());
+    json.member("issued_flop", work.issued().value());
     json.member("dram_bytes", work.dram.value());
     if (work.tensor.value() > 0) {
       json.member("tensor_type", name(work.type));
@@ -129,7 +137,7 @@ void write_steps(JsonWriter& json, const ModelPrediction& prediction) {
     json.member("call", library::to_text(step.call));
     json.member("times", step.times).member("total_us", time.total);
     write_estimate(json, time.once);
-    write_kernels(json, time, prediction.setting.limits);
+    write_kernels(json, step.call, time, prediction.setting.limits);
     json.end_object();
   }
   json.end_array();
@@ -179,7 +187,7 @@ std::string to_json(const CallPrediction& prediction, Detail detail) {
   write_estimate(json, prediction.time.once);
   if (detail == Detail::Explained) {
     write_limits(json, prediction.setting.limits);
-    write_kernels(json, prediction.time, prediction.setting.limits);
+    write_kernels(json, prediction.call, prediction.time, prediction.setting.limits);
   }
   if (prediction.advice) {
     write_advice(json, *prediction.advice);

@@ -355,7 +355,7 @@
     page.append(make("header", {}, make("h1", {}, title), make("p", { class: "lead" }, lead)));
   }
 
-  const LIMIT = "The least time that the peak rate of its pipes or the bandwidth of DRAM would allow, as a share of the predicted time.";
+  const LIMIT = "The least time that the peak rate of its pipes or the bandwidth of DRAM or L2 would allow, as a share of the predicted time.";
 
   // ---- documents
 
