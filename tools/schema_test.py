@@ -31,6 +31,7 @@ COMMANDS = (
     "machines",
     "machines show h200",
     "models",
+    "models show deepseek-v3",
     "ops",
 )
 

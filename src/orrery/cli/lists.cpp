@@ -24,7 +24,7 @@ class Models final : public Command {
     return {
         {.name = "words",
          .value = "[show MODEL]",
-         .help = "one model, by name or the path of a config.json",
+         .help = "one model, by name or the path of a config.json or of its folder",
          .list = &words_},
         {.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_},
     };

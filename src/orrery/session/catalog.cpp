@@ -207,22 +207,36 @@ Result<library::Library> Catalog::library(const machine::Machine& machine) const
   return library::Library::join(std::move(parts));
 }
 
+namespace {
+
+/// The model of one file.
+Result<frontend::Model> model_in(const std::string& path) {
+  ORR_TRY(const std::string text, read_file(path));
+  // A published model's file is called config.json in a folder of the model's name.
+  const std::string stem = stem_of(path);
+  const std::string name = stem == "config" ? name_of_folder(folder_of(path)) : stem;
+  frontend::ReadOptions options;
+  if (const std::string beside = quantisation_beside(path, stem); is_file(beside)) {
+    ORR_TRY(options.quantisation, read_file(beside));
+  }
+  auto model = frontend::read_huggingface(text, name, options);
+  if (!model.ok()) {
+    return model.error().with_note("in " + path);
+  }
+  return model;
+}
+
+/// The file of a published model's folder.
+std::string config_in(std::string_view folder) {
+  return std::string(folder) + "/config.json";
+}
+
+}  // namespace
+
 Result<frontend::Model> Catalog::model(std::string_view query) const {
   if (looks_like_path(query, ".json")) {
     const std::string path(query);
-    ORR_TRY(const std::string text, read_file(path));
-    // A published model's file is called config.json in a folder of the model's name.
-    const std::string stem = stem_of(path);
-    const std::string name = stem == "config" ? stem_of(folder_of(path)) : stem;
-    frontend::ReadOptions options;
-    if (const std::string beside = quantisation_beside(path, stem); is_file(beside)) {
-      ORR_TRY(options.quantisation, read_file(beside));
-    }
-    auto model = frontend::read_huggingface(text, name, options);
-    if (!model.ok()) {
-      return model.error().with_note("in " + path);
-    }
-    return model;
+    return model_in(is_folder(path) ? config_in(path) : path);
   }
   std::vector<std::string> names;
   for (const std::string& path : paths(places_.model_folders, "models", ".json")) {
@@ -233,8 +247,12 @@ Result<frontend::Model> Catalog::model(std::string_view query) const {
     }
     names.push_back(name);
   }
+  if (is_file(config_in(query))) {
+    return model_in(config_in(query));
+  }
   return make_error(ErrorCode::NotFound,
-                    "[session.model] model: got '{}', need one of {} or a path to a config.json{}",
+                    "[session.model] model: got '{}', need one of {} or a path to a config.json or "
+                    "its folder{}",
                     query,
                     names.empty() ? "none (no models/ was found)" : join(names, ", "),
                     did_you_mean(query, names));

@@ -133,6 +133,13 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
+std::string name_of_folder(const std::string& folder) {
+  std::error_code error;
+  fs::path path = fs::weakly_canonical(folder, error);
+  path = error ? fs::path(folder) : path;
+  return path.filename().string();
+}
+
 std::string stem_of(const std::string& path) {
   return fs::path(path).stem().string();
 }

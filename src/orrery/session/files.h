@@ -35,6 +35,8 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view su
 
 /// "models/x.json" -> "models" and "x"; the folder of a bare name is ".".
 std::string folder_of(const std::string& path);
+/// "models/qwen-2.5/" -> "qwen-2.5"; "." -> the current folder's name.
+std::string name_of_folder(const std::string& folder);
 std::string stem_of(const std::string& path);
 
 }  // namespace orrery::session

@@ -22,15 +22,71 @@ struct ModelRow {
   double parameters = 0;
 };
 
+/// The first layer of latent attention; none if there is none.
+const frontend::LatentAttention* first_latent(const frontend::Model& model) {
+  for (const frontend::LayerGroup& group : model.stack.groups) {
+    for (const frontend::Layer& layer : group.body) {
+      if (const auto* latent = std::get_if<frontend::LatentAttention>(&layer.mixer)) {
+        return latent;
+      }
+    }
+  }
+  return nullptr;
+}
+
 /// Heads of the first layer that has attention; "-" if none has.
 std::string heads_of(const frontend::Model& model) {
-  const frontend::Attention* attention = frontend::first_attention(model.stack);
-  return attention == nullptr ? "-" : fmt::format("{}/{}", attention->heads, attention->kv_heads);
+  if (const frontend::Attention* attention = frontend::first_attention(model.stack)) {
+    return fmt::format("{}/{}", attention->heads, attention->kv_heads);
+  }
+  const frontend::LatentAttention* latent = first_latent(model);
+  return latent == nullptr ? "-" : fmt::format("{} latent", latent->heads);
 }
 
 std::string head_dim_of(const frontend::Model& model) {
-  const frontend::Attention* attention = frontend::first_attention(model.stack);
-  return attention == nullptr ? "-" : fmt::format("{}", attention->head_dim);
+  if (const frontend::Attention* attention = frontend::first_attention(model.stack)) {
+    return fmt::format("{}", attention->head_dim);
+  }
+  const frontend::LatentAttention* latent = first_latent(model);
+  return latent == nullptr ? "-" : fmt::format("{}+{}", latent->nope_dim, latent->rope_dim);
+}
+
+std::string stored_as(const graph::Precision& precision, DType plain) {
+  switch (precision.scheme) {
+    case graph::Scheme::None:
+      return std::string(name(plain));
+    case graph::Scheme::Mx:
+      return "mxfp4";
+    case graph::Scheme::Nv:
+      return "nvfp4";
+    case graph::Scheme::Tensor:
+    case graph::Scheme::Channel:
+    case graph::Scheme::Block:
+    case graph::Scheme::Group:
+      break;
+  }
+  const std::string_view type = name(precision.weight);
+  const std::string plain_type = type.starts_with("f8")  ? "fp8"
+                                 : type.starts_with("i") ? "int" + std::string(type.substr(1))
+                                                         : std::string(type);
+  return plain_type + (precision.scheme == graph::Scheme::Block ? " blocks" : "");
+}
+
+/// What the matrices of the layers are stored as: "bf16", "fp8 blocks", "bf16, mxfp4 experts".
+/// Embedding, router and head often stay plain beside them.
+std::string weights_of(const frontend::Model& model) {
+  std::string others;
+  std::string experts;
+  for (const frontend::LayerGroup& group : model.stack.groups) {
+    for (const frontend::Layer& layer : group.body) {
+      const auto part = [&](frontend::Part which) {
+        return stored_as(layer.precision[static_cast<size_t>(which)], model.dtype);
+      };
+      others = others.empty() ? part(frontend::Part::AttentionOutput) : others;
+      experts = experts.empty() && layer.experts ? part(frontend::Part::Experts) : experts;
+    }
+  }
+  return experts.empty() || experts == others ? others : others + ", " + experts + " experts";
 }
 
 /// Width of the first dense feed-forward; 0 if there is none.
@@ -55,9 +111,12 @@ std::string models_json(const std::vector<ModelRow>& models) {
     if (const auto* attention = frontend::first_attention(model.stack)) {
       json.member("heads", attention->heads).member("kv_heads", attention->kv_heads);
       json.member("head_dim", attention->head_dim);
+    } else if (const auto* latent = first_latent(model)) {
+      json.member("heads", latent->heads).member("latent", latent->kv_rank);
+      json.member("head_dim", latent->nope_dim + latent->rope_dim);
     }
     json.member("vocabulary", model.input.vocabulary);
-    json.member("dtype", name(model.dtype)).end_object();
+    json.member("dtype", name(model.dtype)).member("weights", weights_of(model)).end_object();
   }
   return json.end_array().end_object().text();
 }
@@ -80,7 +139,7 @@ Result<std::string> models_report(const Catalog& catalog, bool json) {
                            {"hidden", Align::Right},
                            {"heads", Align::Right},
                            {"head dim", Align::Right},
-                           {"dtype"}});
+                           {"weights"}});
   for (const auto& [model, count] : models) {
     table.add({model.name,
                fmt::format("{:.2f} B", count / 1e9),
@@ -88,7 +147,7 @@ Result<std::string> models_report(const Catalog& catalog, bool json) {
                fmt::format("{}", model.hidden),
                heads_of(model),
                head_dim_of(model),
-               std::string(name(model.dtype))});
+               weights_of(model)});
   }
   return table.to_text();
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "orrery/report/by_kind.h"
 #include "orrery/session/advice.h"
 #include "orrery/session/files.h"
 
@@ -529,6 +530,46 @@ TEST(Validate, MeasuredDecodersAreWithinEightPercent) {
   }
   EXPECT_EQ(rows, 47) << "every decoder measured in a CUDA graph";
   EXPECT_LE(sum / static_cast<double>(rows), 0.08);
+}
+
+TEST(Session, AFolderWithAConfigIsAModelOfItsName) {
+  const Folder folder;
+  const std::string downloaded = folder.path() + "/qwen-2.5";
+  std::filesystem::create_directory(downloaded);
+  const auto text = read_file(std::string(ORRERY_SOURCE_DIR) + "/models/llama-3.2-1b.json");
+  ASSERT_TRUE(text.ok());
+  folder.put("qwen-2.5/config.json", *text);
+  for (const std::string& path : {downloaded, downloaded + "/", downloaded + "/config.json"}) {
+    const auto model = here().catalog().model(path);
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    EXPECT_EQ(model->name, "qwen-2.5");
+  }
+  const auto plain = here().catalog().model(downloaded);
+  folder.put("qwen-2.5/hf_quant_config.json", R"({"quantization": {"quant_algo": "FP8"}})");
+  const auto quantised = here().catalog().model(downloaded);
+  ASSERT_TRUE(quantised.ok()) << quantised.error().to_string();
+  const auto scheme = [](const frontend::Model& model) {
+    return model.stack.groups[0].body[0].precision[0].scheme;
+  };
+  EXPECT_EQ(scheme(*plain), graph::Scheme::None);
+  EXPECT_EQ(scheme(*quantised), graph::Scheme::Tensor);
+  EXPECT_FALSE(here().catalog().model(folder.path()).ok());  // a folder without one
+}
+
+// The pointwise kernels of an encoder hand their results on in L2: no DRAM time is charged for
+// them.
+TEST(Session, NothingIsFasterThanItsLimit) {
+  for (const char* machine : {"l40s", "h200", "mi300x", "rtx-pro-6000"}) {
+    for (const int64_t batch : {1, 32}) {
+      const auto prediction = here().predict(ModelRequest{
+          .model = "vit-base", .machine = machine, .phase = "prefill", .batch = batch});
+      ASSERT_TRUE(prediction.ok()) << prediction.error().to_string();
+      for (const report::KindTime& kind :
+           report::by_kind(prediction->plan, prediction->time, prediction->setting.limits)) {
+        EXPECT_LE(kind.least, kind.time) << machine << ' ' << batch << ' ' << kind.kind;
+      }
+    }
+  }
 }
 
 }  // namespace
