@@ -17,13 +17,13 @@ class Compare final : public Command {
   }
 
   std::string_view examples() const override {
-    return "  orrery compare llama-3.1-70b --machines h100,h200 --batch 32 --context 4096\n"
+    return "  orrery compare llama-3.1-8b --machines h100,h200 --batch 32 --context 4096\n"
            "  orrery compare llama-3.1-8b --machines h100,h200 --batch 1..256x2\n"
            "  orrery compare gemm m=1..4096x2 n=4096 k=4096 --machines h100,h200 --csv\n";
   }
 
   std::vector<Argument> arguments() override {
-    std::vector<Argument> all = options_.arguments();
+    std::vector<Argument> all = options_.arguments(Takes::Sweeps);
     all.insert(all.begin() + 1,
                {.name = "--machines",
                 .value = "M,M,...",

@@ -21,7 +21,7 @@ class Explain final : public Command {
   }
 
   std::vector<Argument> arguments() override {
-    std::vector<Argument> all = options_.arguments();
+    std::vector<Argument> all = options_.arguments(Takes::One);
     all.insert(all.begin() + 1,
                {.name = "--machine",
                 .value = "M",
@@ -32,6 +32,7 @@ class Explain final : public Command {
   }
 
   Result<Answer> run(const session::Session& session) override {
+    ORR_TRY_VOID(check_one_machine(machine_));
     return options_.predict(session, machine_, report::Detail::Explained);
   }
 

@@ -15,6 +15,28 @@ constexpr std::string_view kIsRequired = " is required";  // what CLI11 says
 constexpr const char* kNotEmpty = "not empty";
 constexpr std::string_view kVersion = "orrery 0.1.0\n";
 
+/// Positional arguments by what they are ("MODEL|OP [key=value ...]"), not by their names here.
+class Help final : public CLI::Formatter {
+ public:
+  Help() { column_width(30); }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    return is_positional ? option->get_type_name()
+                         : CLI::Formatter::make_option_name(option, is_positional);
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional() || option->get_type_size() == 0) {
+      return "";
+    }
+    return ' ' + option->get_type_name() + (option->get_required() ? " (required)" : "");
+  }
+
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_type_name();
+  }
+};
+
 /// An empty word is a slip (an unset variable of a shell), not an option left out.
 void refuse_empty(CLI::Option& option) {
   option.check([](const std::string& word) { return std::string(word.empty() ? "empty" : ""); },
@@ -127,6 +149,7 @@ Result<Parsed> parse_arguments(const std::vector<std::string>& words,
   ORR_TRY_VOID(check_command(words, commands));
   Parsed parsed;
   CLI::App app("How fast a deep-learning program will run on a GPU, and why.", "orrery");
+  app.formatter(std::make_shared<Help>());
   app.require_subcommand(0, 1);
   app.set_version_flag("--version", std::string(kVersion.substr(0, kVersion.size() - 1)));
   app.footer(
@@ -151,7 +174,7 @@ Result<Parsed> parse_arguments(const std::vector<std::string>& words,
     for (const CLI::App* sub : app.get_subcommands()) {
       used = sub;
     }
-    parsed.text = used->help();
+    parsed.text = used->help(used == &app ? "" : app.get_name());
   } catch (const CLI::CallForVersion&) {
     parsed.text = kVersion;
   } catch (const CLI::ParseError& error) {

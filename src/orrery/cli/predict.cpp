@@ -22,7 +22,7 @@ class Predict final : public Command {
   }
 
   std::vector<Argument> arguments() override {
-    std::vector<Argument> all = options_.arguments();
+    std::vector<Argument> all = options_.arguments(Takes::Sweeps);
     all.insert(all.begin() + 1,
                {.name = "--machine",
                 .value = "M",
@@ -33,6 +33,7 @@ class Predict final : public Command {
   }
 
   Result<Answer> run(const session::Session& session) override {
+    ORR_TRY_VOID(check_one_machine(machine_));
     return options_.is_sweep() ? options_.sweep(session, {machine_})
                                : options_.predict(session, machine_, report::Detail::Summary);
   }

@@ -21,11 +21,12 @@ Result<void> PredictOptions::write_page(const Report& report) const {
 
 PredictOptions::PredictOptions() : texts_(session::model_options().size()) {}
 
-std::vector<Argument> PredictOptions::arguments() {
+std::vector<Argument> PredictOptions::arguments(Takes takes) {
   std::vector<Argument> all = {
       {.name = "subject",
        .value = "MODEL|OP [key=value ...]",
-       .help = "a model (name or path of a config.json), or an operator with its sizes",
+       .help = "a model (name, or path of a config.json or of its folder), or an operator with its "
+               "sizes",
        .list = &subject_,
        .required = true},
   };
@@ -49,11 +50,6 @@ std::vector<Argument> PredictOptions::arguments() {
        .value = "NAME",
        .help = "models: do not run this pass (may be repeated)",
        .list = &passes_off_},
-      {.name = "--threads",
-       .value = "N",
-       .help = "sweeps: threads to use [$ORRERY_THREADS, else one per core]",
-       .text = &threads_},
-      {.name = "--csv", .value = "", .help = "sweeps: CSV instead of text", .flag = &csv_},
       {.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_},
       {.name = "--html",
        .value = "FILE",
@@ -61,7 +57,26 @@ std::vector<Argument> PredictOptions::arguments() {
        .text = &html_},
   };
   all.insert(all.end(), others.begin(), others.end());
+  if (takes == Takes::Sweeps) {
+    all.push_back({.name = "--threads",
+                   .value = "N",
+                   .help = "sweeps: threads to use [$ORRERY_THREADS, else one per core]",
+                   .text = &threads_});
+    all.push_back(
+        {.name = "--csv", .value = "", .help = "sweeps: CSV instead of text", .flag = &csv_});
+  }
   return all;
+}
+
+Result<void> check_one_machine(const std::string& machine) {
+  if (machine.find(',') == std::string::npos || session::is_file(machine)) {
+    return {};
+  }
+  return make_error(
+      ErrorCode::InvalidInput,
+      "[cli] --machine: got '{}', need one; `orrery compare --machines {}` takes several",
+      machine,
+      machine);
 }
 
 bool PredictOptions::is_operator() const {

@@ -12,13 +12,19 @@
 
 namespace orrery::cli {
 
+/// Whether a command has the options of sweeps: --threads, --csv.
+enum class Takes { One, Sweeps };
+
+/// Errors (InvalidInput): several machines, with the command that takes them.
+Result<void> check_one_machine(const std::string& machine);
+
 /// What is asked, apart from the machine: a model with options, or an operator with arguments.
 class PredictOptions {
  public:
   PredictOptions();
 
   /// All but the machine, which each command names in its own way.
-  std::vector<Argument> arguments();
+  std::vector<Argument> arguments(Takes takes);
 
   /// Is some option a list or a range?
   bool is_sweep() const;

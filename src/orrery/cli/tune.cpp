@@ -44,7 +44,9 @@ class Tune final : public Command {
          .required = true},
         {.name = "--machine",
          .value = "M",
-         .help = "machine: name, or path of a .toml",
+         .help =
+             "machine, of architecture sm_90a (h100, h200) or gfx942 (mi300x, mi325x): name, or "
+             "path of a .toml",
          .text = &request_.machine,
          .required = true},
         {.name = "--top", .value = "K", .help = "how many to list [10]", .text = &top_},
