@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "orrery/machine/mixture.h"
+
 namespace orrery::machine {
 namespace {
 
@@ -28,6 +30,25 @@ bool is_own(std::string_view key) {
   const auto own = own_numbers();
   return std::any_of(
       own.begin(), own.end(), [&](std::string_view prefix) { return matches(key, prefix); });
+}
+
+double base_value(const NumberFile& file, std::string_view key) {
+  const Number* number = file.find(key);
+  return number == nullptr ? 0 : in_base_units(*number).value_or(0);
+}
+
+/// Lowers a derived dram.mix to what the file's own rates leave room for.
+void keep_within_bandwidth(Number& mix, const NumberFile& file, std::string_view name) {
+  Dram dram;
+  dram.bandwidth = BytesPerSecond(base_value(file, "dram.bandwidth"));
+  dram.read = BytesPerSecond(base_value(file, "dram.read"));
+  dram.write = BytesPerSecond(base_value(file, "dram.write"));
+  const bool known = std::min(dram.read, dram.write).value() > 0 &&
+                     std::max(dram.read, dram.write) <= dram.bandwidth;
+  if (known && mix.value > largest_mix(dram)) {
+    mix.value = largest_mix(dram);
+    mix.note = fmt::format("dram.mix of {}, less so that no mixture exceeds dram.bandwidth", name);
+  }
 }
 
 /// By what the number `with` of `file` exceeds that of `relative`; none if they cannot be compared.
@@ -75,6 +96,7 @@ std::span<const std::string_view> own_numbers() {
 }
 
 void derive_missing(NumberFile& file, const NumberFile& relative, std::string_view name) {
+  std::optional<Number> mix;
   for (const Number& number : relative.numbers()) {
     if (file.has(number.key) || is_own(number.key)) {
       continue;
@@ -91,7 +113,15 @@ void derive_missing(NumberFile& file, const NumberFile& relative, std::string_vi
       derived.note =
           fmt::format("{} of {}, grown by {:.4g} with {}", number.key, name, *factor, rule->with);
     }
-    file.add(std::move(derived));
+    if (number.key == "dram.mix") {
+      mix = std::move(derived);
+    } else {
+      file.add(std::move(derived));
+    }
+  }
+  if (mix) {  // last: the rates beside it have to be there
+    keep_within_bandwidth(*mix, file, name);
+    file.add(std::move(*mix));
   }
 }
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "orrery/machine/likeness.h"
+#include "orrery/machine/mixture.h"
 #include "orrery/machine/number_file.h"
 
 namespace orrery::machine {
@@ -181,6 +183,21 @@ Vendor read_vendor(NumberFile& file) {
   return vendor == "nvidia" ? Vendor::Nvidia : vendor == "amd" ? Vendor::Amd : Vendor::Other;
 }
 
+// Writes among reads may cost less, but not so much less that DRAM exceeds its interface.
+void check_mixture(NumberFile& file, const Dram& dram) {
+  const bool known = std::min(dram.read, dram.write).value() > 0 && dram.mix < 1 &&
+                     std::max(dram.read, dram.write) <= dram.bandwidth;
+  if (known && fastest_mixture(dram) > dram.bandwidth * (1 + 1e-9)) {
+    file.complain("dram.mix",
+                  fmt::format("got {:g}, with which a mixture of reads and writes moves {:.4g} "
+                              "GB/s, need at most {:.3g} to stay within dram.bandwidth = {:g} GB/s",
+                              dram.mix,
+                              fastest_mixture(dram).value() / 1e9,
+                              std::floor(largest_mix(dram) * 1000) / 1000,
+                              dram.bandwidth.value() / 1e9));
+  }
+}
+
 // Sizes that contradict each other: each is reasonable alone.
 void check_relations(NumberFile& file, const Chip& chip) {
   const auto at_most =
@@ -200,6 +217,7 @@ void check_relations(NumberFile& file, const Chip& chip) {
   at_most("l2.sector", chip.l2.sector.value(), "l2.line", chip.l2.line.value());
   at_most("dram.read", chip.dram.read.value(), "dram.bandwidth", chip.dram.bandwidth.value());
   at_most("dram.write", chip.dram.write.value(), "dram.bandwidth", chip.dram.bandwidth.value());
+  check_mixture(file, chip.dram);
 }
 
 // Letters and digits in lower case: "H200_SXM" and "h200-sxm" are the same name.

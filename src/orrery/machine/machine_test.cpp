@@ -205,6 +205,19 @@ TEST(Machine, RefusesNumbersThatContradictEachOther) {
   EXPECT_NE(error.find("core.shared_per_cta"), std::string::npos) << error;
 }
 
+// What once gave an L40S copies at 914 GB/s.
+TEST(Machine, RefusesAMixtureBeyondTheDataSheet) {
+  std::string text = read(folder() / "TEMPLATE.toml");
+  text = replaced(text, "read = { value = 1800", "read = { value = 1960");
+  text = replaced(text, "write = { value = 1500", "write = { value = 1955");
+  const std::string error = error_of(text);
+  EXPECT_NE(error.find("got 0.2, with which a mixture of reads and writes moves 2061 GB/s, need at "
+                       "most 0.084 to stay within dram.bandwidth = 2000 GB/s"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(error_of(replaced(text, "mix = { value = 0.2", "mix = { value = 0.084")), "no error");
+}
+
 TEST(Machine, BadTextNeverCrashes) {
   const std::string good = read(folder() / "TEMPLATE.toml");
   for (size_t cut = 0; cut < good.size(); cut += 97) {
@@ -277,6 +290,18 @@ TEST(Machine, ARelativesNumbersGiveWayToOnesOwn) {
   ASSERT_TRUE(machine.ok()) << machine.error().to_string();
   EXPECT_DOUBLE_EQ(machine->chip.dram.read.value(), 2e12);
   EXPECT_EQ(machine->libraries, std::vector<std::string>{"nccl-2"});
+}
+
+// A relative with GDDR that reads and writes at nearly its bandwidth cannot save what HBM saves.
+TEST(Machine, ADerivedMixtureStaysWithinTheBandwidth) {
+  const std::string rates =
+      "dram.read = { value = 2350, unit = \"GB/s\", source = \"measured\", date = 2026-11-30 }\n"
+      "dram.write = { value = 2350, unit = \"GB/s\", source = \"measured\", date = 2026-11-30 }\n";
+  const auto machine = parse_relative(relative(rates));
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  EXPECT_NEAR(machine->chip.dram.mix, 4 * (1 - 2350.0 / 2400), 1e-9);
+  EXPECT_EQ(number_of(*machine, "dram.mix").note,
+            "dram.mix of h200-sxm, less so that no mixture exceeds dram.bandwidth");
 }
 
 TEST(Machine, WhatTellsAChipFromItsRelativeMustBeStated) {
