@@ -9,21 +9,25 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "orrery/machine/mixture.h"
 
 namespace orrery::machine {
 namespace {
 
+constexpr std::string_view kTensor = "core.tensor";
+
 bool matches(std::string_view key, std::string_view prefix) {
   return key == prefix || (key.starts_with(prefix) && key[prefix.size()] == '.');
 }
 
-const CarryOver* rule_of(std::string_view key) {
+/// The key that the number `key` grows with; empty: it stays as it is.
+std::string_view grows_with(std::string_view key) {
   const auto rules = carry_over_rules();
   const auto at = std::find_if(
       rules.begin(), rules.end(), [&](const CarryOver& rule) { return matches(key, rule.prefix); });
-  return at == rules.end() ? nullptr : &*at;
+  return at == rules.end() ? std::string_view() : at->with;
 }
 
 bool is_own(std::string_view key) {
@@ -68,6 +72,19 @@ std::optional<double> growth(const NumberFile& file,
   return *mine / *theirs;
 }
 
+/// The element type by whose matrix rate the two are compared: bf16, or the first that both have.
+std::string stated_type(const NumberFile& file, const NumberFile& relative) {
+  std::vector<std::string> types = file.keys_under(kTensor);
+  types.insert(types.begin(), "bf16");
+  for (const std::string& type : types) {
+    std::string key = fmt::format("{}.{}", kTensor, type);
+    if (growth(file, relative, key).value_or(0) > 0) {
+      return key;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const CarryOver> carry_over_rules() {
@@ -83,8 +100,7 @@ std::span<const CarryOver> carry_over_rules() {
 }
 
 std::span<const std::string_view> own_numbers() {
-  static constexpr std::array<std::string_view, 9> kOwn = {"core.count",
-                                                           "core.tensor",
+  static constexpr std::array<std::string_view, 8> kOwn = {"core.count",
                                                            "clock.max",
                                                            "l2.capacity",
                                                            "dram.capacity",
@@ -96,22 +112,22 @@ std::span<const std::string_view> own_numbers() {
 }
 
 void derive_missing(NumberFile& file, const NumberFile& relative, std::string_view name) {
+  const std::string stated_key = stated_type(file, relative);
+  const std::string_view stated = stated_key;
   std::optional<Number> mix;
   for (const Number& number : relative.numbers()) {
-    if (file.has(number.key) || is_own(number.key)) {
+    const bool tensor = matches(number.key, kTensor);
+    if (file.has(number.key) || is_own(number.key) || (tensor && stated.empty())) {
       continue;
     }
     Number derived = number;
     derived.source = Source::Derived;
     derived.note = fmt::format("as {}", name);
-    if (const CarryOver* rule = rule_of(number.key); rule != nullptr) {
-      const std::optional<double> factor = growth(file, relative, rule->with);
-      if (!factor) {
-        continue;
-      }
-      derived.value *= *factor;
+    if (const auto with = tensor ? stated : grows_with(number.key); !with.empty()) {
+      const double factor = growth(file, relative, with).value_or(1);
+      derived.value *= factor;
       derived.note =
-          fmt::format("{} of {}, grown by {:.4g} with {}", number.key, name, *factor, rule->with);
+          fmt::format("{} of {}, grown by {:.4g} with {}", number.key, name, factor, with);
     }
     if (number.key == "dram.mix") {
       mix = std::move(derived);

@@ -27,12 +27,16 @@ struct CarryOver {
 /// they are properties of a design rather than of its size.
 std::span<const CarryOver> carry_over_rules();
 
+// Matrix rates of element types that a file leaves out keep the relative's ratio to bf16 (or to the
+// first type that both state); a file that states none derives none. A rate of 0 says that the chip
+// does not multiply the type at all.
+
 /// Numbers that a machine has to state itself: they are what tells it from its relative.
 std::span<const std::string_view> own_numbers();
 
 /// Adds to `file` every number of `relative` that it lacks, carried over, except own_numbers().
-/// `name` is what the relative is called in the notes. A number whose rule needs a key that `file`
-/// lacks is left out, and so will be reported as missing by whoever needs it.
+/// `name` is what the relative is called in the notes. A number that would grow with a key which
+/// `file` lacks stays as it is: that key is one of own_numbers() and will be reported as missing.
 void derive_missing(NumberFile& file, const NumberFile& relative, std::string_view name);
 
 }  // namespace orrery::machine

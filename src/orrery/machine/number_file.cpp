@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "orrery/base/text.h"
+
 namespace orrery::machine {
 namespace {
 
@@ -167,7 +169,7 @@ const T* NumberFile::use(std::string_view key) {
 
 double NumberFile::number(std::string_view key, Unit unit, Range range) {
   if (!has(key)) {
-    complain(key, "is missing");
+    missing_.emplace_back(key);
     return 0;
   }
   return number_or(key, unit, 0, range);
@@ -178,6 +180,8 @@ double NumberFile::number_or(std::string_view key, Unit unit, double otherwise, 
   if (index == nullptr) {
     if (has(key)) {
       complain(key, "need a number { value, unit, source, note, date }");
+    } else {
+      left_out_.emplace_back(key);
     }
     return otherwise;
   }
@@ -209,10 +213,18 @@ double NumberFile::number_or(std::string_view key, Unit unit, double otherwise, 
   return value;
 }
 
+void NumberFile::demand(std::string_view key, std::string_view what) {
+  if (has(key)) {
+    complain(key, what);
+  } else {
+    missing_.emplace_back(key);
+  }
+}
+
 std::string NumberFile::text(std::string_view key) {
   const std::string* const text = use<std::string>(key);
   if (text == nullptr) {
-    complain(key, has(key) ? "need a text" : "is missing");
+    demand(key, "need a text");
     return {};
   }
   return *text;
@@ -225,7 +237,7 @@ std::string NumberFile::text_or(std::string_view key, std::string_view otherwise
 std::vector<std::string> NumberFile::list(std::string_view key) {
   const auto* const list = use<std::vector<std::string>>(key);
   if (list == nullptr) {
-    complain(key, has(key) ? "need a list of texts" : "is missing");
+    demand(key, "need a list of texts");
     return {};
   }
   return *list;
@@ -276,28 +288,55 @@ std::string NumberFile::position(const Entry& entry) {
 
 void NumberFile::complain(std::string_view key, std::string_view what) {
   const auto at = entries_.find(key);
+  wrong_.emplace(key);
   mistakes_.push_back(at == entries_.end()
                           ? fmt::format("{}: {}", key, what)
                           : fmt::format("{} ({}): {}", key, position(at->second), what));
 }
 
-Result<void> NumberFile::finish(std::string_view module) const {
-  std::vector<std::string> mistakes = mistakes_;
+bool NumberFile::sound(std::string_view key) const {
+  return has(key) && wrong_.find(key) == wrong_.end();
+}
+
+std::vector<std::string> NumberFile::unknown_keys(std::vector<std::string>& missing) const {
+  std::vector<std::string> known = missing;
+  known.insert(known.end(), left_out_.begin(), left_out_.end());
+  std::vector<std::string> unknown;
   for (const auto& [key, entry] : entries_) {
-    if (!entry.used) {
-      mistakes.push_back(fmt::format("{} ({}): unknown key", key, position(entry)));
+    if (entry.used) {
+      continue;
     }
+    const std::vector<std::string> meant = closest_names(key, known, 1);
+    unknown.push_back(fmt::format("{} ({}): unknown key{}",
+                                  key,
+                                  position(entry),
+                                  meant.empty() ? "" : did_you_mean(key, meant)));
+    if (!meant.empty()) {
+      std::erase(missing, meant.front());
+    }
+  }
+  return unknown;
+}
+
+Result<void> NumberFile::finish(std::string_view module) const {
+  std::vector<std::string> missing = missing_;
+  std::vector<std::string> mistakes = unknown_keys(missing);
+  mistakes.insert(mistakes.end(), mistakes_.begin(), mistakes_.end());
+  for (const std::string& key : missing) {
+    mistakes.push_back(fmt::format("{}: is missing", key));
   }
   if (mistakes.empty()) {
     return {};
   }
   return make_error(ErrorCode::InvalidInput,
-                    "[{}] {}: {} mistake{}:\n  {}",
+                    "[{}] {}: {} mistake{}:\n  {}{}{}",
                     module,
                     origin_,
                     mistakes.size(),
                     mistakes.size() == 1 ? "" : "s",
-                    joined(mistakes));
+                    joined(mistakes),
+                    advice_.empty() ? "" : "\n",
+                    advice_);
 }
 
 }  // namespace orrery::machine

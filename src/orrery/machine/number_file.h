@@ -5,6 +5,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +27,7 @@ namespace orrery::machine {
 //
 // Whoever reads it asks for keys by name and unit. Mistakes are collected, not thrown at the first:
 // `finish` reports every one of them, and every key that nobody asked for, so a misspelt key cannot
-// be overlooked.
+// be overlooked: it comes first, with the key that was asked for in vain and looks like it.
 
 /// What a number may be measured in; the accepted spellings of each stand in number_file.cpp.
 enum class Unit {
@@ -77,6 +78,15 @@ class NumberFile {
   std::vector<std::string> keys_under(std::string_view prefix) const;
   /// Remembers a mistake found by the reader: `key` and what is wrong with it.
   void complain(std::string_view key, std::string_view what);
+  /// Whether the file has `key` and no mistake in it was found so far: what follows from it counts.
+  bool sound(std::string_view key) const;
+
+  /// How many keys were asked for that have to be there and are not.
+  size_t missing() const { return missing_.size(); }
+
+  /// Adds a sentence to the error, if there is one: what would help.
+  void advise(std::string advice) { advice_ = std::move(advice); }
+
   /// Success, or one error that lists every mistake and every key never asked for.
   Result<void> finish(std::string_view module) const;
 
@@ -101,12 +111,20 @@ class NumberFile {
   const T* content(std::string_view key) const;
   template <class T>
   const T* use(std::string_view key);
+  /// Complains of `key`: `what` if it is there, that it is missing if not.
+  void demand(std::string_view key, std::string_view what);
   static std::string position(const Entry& entry);
+  /// Keys that nobody asked for; takes those for which one of them stands out of `missing`.
+  std::vector<std::string> unknown_keys(std::vector<std::string>& missing) const;
 
   std::string origin_;
   std::vector<Number> numbers_;
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<std::string> mistakes_;
+  std::set<std::string, std::less<>> wrong_;  // keys with mistakes
+  std::vector<std::string> missing_;          // keys asked for in vain that have to be there
+  std::vector<std::string> left_out_;         // those that need not
+  std::string advice_;
 };
 
 }  // namespace orrery::machine
