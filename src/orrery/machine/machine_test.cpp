@@ -59,6 +59,22 @@ TEST(Machine, EveryFileWeShipIsReadable) {
   }
 }
 
+// GB of a title are GiB; inline ECC takes a sixteenth of GDDR, drivers of NVIDIA a little of HBM.
+TEST(Machine, MemoryIsWhatToolsOfTheVendorShow) {
+  for (const auto& text : texts_in(folder())) {
+    const auto machine = parse_machine(text.toml, text.origin);
+    ASSERT_TRUE(machine.ok());
+    std::stringstream words(machine->title);
+    double titled = 0;
+    for (std::string word, before; words >> word; before = word) {
+      titled = word == "GB" ? std::stod(before) : titled;
+    }
+    const double share = machine->chip.dram.capacity.value() / 1073741824.0 / titled;
+    EXPECT_GT(share, machine->chip.vendor == Vendor::Amd ? 0.99 : 0.935) << text.origin;
+    EXPECT_LE(share, 1) << text.origin;
+  }
+}
+
 TEST(Machine, FitsAtMostFortyNumbers) {
   for (const auto& text : texts_in(folder())) {
     const auto machine = parse_machine(text.toml, text.origin);
