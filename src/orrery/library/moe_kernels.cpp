@@ -48,10 +48,11 @@ struct Precision {
 
 struct Table {
   MoeTileRules tiles;
-  bool permutes = false;  // copies rows before the products
-  bool all_rows = false;  // small kernels see rows of experts held elsewhere
-  double launches = 0;    // small kernels beside activation and sum
-  double unaligned = 1;   // how much longer a step takes whose rows are not whole 16 bytes
+  bool permutes = false;   // copies rows before the products
+  bool all_rows = false;   // small kernels see rows of experts held elsewhere
+  double launches = 0;     // small kernels beside activation and sum
+  double unaligned = 1;    // how much longer a step takes whose rows are not whole 16 bytes
+  double dense_error = 0;  // half an 80 % interval of a product that is no layer of experts
   std::vector<Precision> precisions;
 };
 
@@ -316,7 +317,9 @@ class Moe final : public Family {
     const double input = product(call.m, call.k) * layer.input;
     Profile profile = product_of({call.backend, call.n, call.k, input}, layer, tile);
     profile.family = "gemm";
-    profile.reasons = {fmt::format("tiles of {} rows, all steps in stripes", tile.rows)};
+    profile.behaviour.relative_error = std::max(layer.precision.error, table_.dense_error);
+    profile.reasons = {fmt::format("tiles of {} rows, all steps in stripes", tile.rows),
+                       "constants of layers of experts: no dense product was measured"};
     stripe(profile, tile, chip);
     return Candidates{{std::move(profile)}};
   }
@@ -355,6 +358,7 @@ std::unique_ptr<Family> read_moe(NumberFile& file) {
               .all_rows = one(file, "moe.all_rows") == 1,
               .launches = one(file, "moe.launches"),
               .unaligned = file.number("moe.unaligned", Unit::One),
+              .dense_error = file.number_or("moe.dense_error", Unit::One, 0),
               .precisions = {}};
   for (const std::string_view types : kTypes) {
     if (file.has_under(fmt::format("moe.{}", types))) {

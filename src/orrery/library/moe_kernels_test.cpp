@@ -84,6 +84,18 @@ TEST(Moe, NamesOfTypesReadBack) {
   EXPECT_EQ(weight_bytes(*with_types(MoeCall{}, "w4a16_mxfp4")), 0.53125);
 }
 
+TEST(Marlin, SaysThatNoDenseProductWasMeasured) {
+  GemmCall call{.m = 16, .n = 8192, .k = 4096, .backend = "marlin"};
+  call.quantisation = Quantisation::Int4Weights;
+  const auto library = Library::parse(test::read("libraries/moe-marlin.toml"), "moe-marlin.toml");
+  ASSERT_TRUE(library.ok()) << library.error().to_string();
+  const auto found = library->candidates(call, h200());
+  ASSERT_TRUE(found.ok()) << found.error().to_string();
+  const kernel::Profile& profile = found->front().front();
+  EXPECT_EQ(profile.behaviour.relative_error, 0.35);
+  EXPECT_NE(profile.reasons.back().find("no dense product was measured"), std::string::npos);
+}
+
 // 16 tokens, 64 tiles of 128 columns with 64 steps each: 4096 steps, dealt to all resident blocks.
 TEST(Marlin, MultipliesDensePartsInStripesOnAllProcessors) {
   GemmCall call{.m = 16, .n = 8192, .k = 4096, .backend = "marlin"};

@@ -68,7 +68,7 @@ std::vector<Operator> gemm_operators() {
             {"backend",
              "default",
              "whose kernels: vllm, sglang, trtllm, deepgemm, triton, marlin; default: cuBLAS, "
-             "hipBLASLt"},
+             "hipBLASLt, of w4a16 PyTorch's tinygemm"},
             {"quantise", "none", "how bf16 rows of A are quantised before: a kernel of its own"}},
            gemm_call}};
 }
