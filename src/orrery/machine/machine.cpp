@@ -304,6 +304,11 @@ Result<Machine> parse_machine(std::string_view toml,
   machine.chip.overlap = read_overlap(file);
   machine.chip.link = read_link(file);
   check_relations(file, machine.chip);
+  if (!file.has("like") && file.missing() > 5) {
+    file.advise(
+        "with like = \"h200-sxm\" (or another machine) a file needs no more than " +
+        fmt::format("{}, core.tensor; the rest is derived", fmt::join(own_numbers(), ", ")));
+  }
   ORR_TRY_VOID(file.finish("machine.parse"));
   machine.numbers = file.numbers();
   return machine;

@@ -43,6 +43,12 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
+// The template as a file that is like no other.
+std::string whole_template() {
+  return replaced(
+      read(folder() / "TEMPLATE.toml"), "\nlike = \"h200-sxm\"\n", "\nlibraries = []\n");
+}
+
 std::string error_of(const std::string& toml) {
   const auto machine = parse_machine(toml, "test.toml");
   return machine.ok() ? "no error" : machine.error().to_string();
@@ -123,24 +129,40 @@ TEST(Machine, UnknownNameListsTheKnownOnes) {
 TEST(Machine, AFileOfOnesOwnNeedsNothingElse) {
   const auto path = std::filesystem::temp_directory_path() / "orrery_machine_test";
   std::filesystem::create_directories(path);
-  std::ofstream(path / "my-chip.toml")
-      << replaced(read(folder() / "TEMPLATE.toml"), "value = 100,", "value = 7,");
+  std::ofstream(path / "my-chip.toml") << replaced(whole_template(), "value = 100,", "value = 7,");
   const auto machine = find(texts_in(path), "MY_CHIP");
   std::filesystem::remove_all(path);
   ASSERT_TRUE(machine.ok()) << machine.error().to_string();
   EXPECT_EQ(machine->chip.core.count, 7);
-  EXPECT_EQ(machine->chip.vendor, Vendor::Other);
+  EXPECT_EQ(machine->chip.vendor, Vendor::Nvidia);
+}
+
+TEST(Machine, TheTemplateServesUnchanged) {
+  auto texts = texts_in(folder());
+  texts.push_back({"my-chip.toml", read(folder() / "TEMPLATE.toml")});
+  const auto machine = find(texts, "my-chip");
+  ASSERT_TRUE(machine.ok()) << machine.error().to_string();
+  EXPECT_FALSE(machine->libraries.empty());
+  EXPECT_EQ(machine->chip.core.count, 100);
+}
+
+TEST(Machine, AFileWithoutMostNumbersHearsOfLike) {
+  const std::string error = error_of("id = \"few\"\ntitle = \"Few\"\nvendor = \"nvidia\"\n");
+  EXPECT_NE(error.find("with like = \"h200-sxm\" (or another machine) a file needs no more than "
+                       "core.count, clock.max"),
+            std::string::npos)
+      << error;
 }
 
 TEST(Machine, TwoFilesOfOneNameAreRefused) {
-  const std::string text = read(folder() / "TEMPLATE.toml");
+  const std::string text = whole_template();
   const auto machine = find({{"a.toml", text}, {"b.toml", text}}, "my-chip");
   ASSERT_FALSE(machine.ok());
   EXPECT_NE(machine.error().message.find("a.toml and b.toml"), std::string::npos);
 }
 
 TEST(Machine, ReportsEveryMistakeAtOnce) {
-  std::string text = read(folder() / "TEMPLATE.toml");
+  std::string text = whole_template();
   text = replaced(
       text, "capacity = { value = 32, unit = \"MiB\"", "capacity = { value = -32, unit = \"MiB\"");
   text = replaced(text,
@@ -178,7 +200,7 @@ TEST(Machine, ReportsEveryMistakeAtOnce) {
 
 TEST(Machine, RefusesAKeyWrittenTwiceWithItsLine) {
   const std::string text =
-      read(folder() / "TEMPLATE.toml") +
+      whole_template() +
       "gpus = { value = 2, unit = \"1\", source = \"assumed\", date = 2026-11-30 }\n";
   const auto machine = parse_machine(text, "test.toml");
   ASSERT_FALSE(machine.ok());
@@ -188,7 +210,7 @@ TEST(Machine, RefusesAKeyWrittenTwiceWithItsLine) {
 
 // Each alone would turn a prediction into nonsense: "forever", or nothing at all.
 TEST(Machine, RefusesNumbersThatNoHardwareHas) {
-  const std::string good = read(folder() / "TEMPLATE.toml");
+  const std::string good = whole_template();
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"max = { value = ", "max = { value = 1e-300"},
            {"max = { value = ", "max = { value = 1e300"},
@@ -206,13 +228,13 @@ TEST(Machine, RefusesNumbersThatNoHardwareHas) {
 }
 
 TEST(Machine, ANodeOfSeveralGpusNeedsTheRateOfItsLinks) {
-  const std::string error = error_of(
-      replaced(read(folder() / "TEMPLATE.toml"), "gpus = { value = 1", "gpus = { value = 8"));
+  const std::string error =
+      error_of(replaced(whole_template(), "gpus = { value = 1", "gpus = { value = 8"));
   EXPECT_NE(error.find("link.achieved"), std::string::npos) << error;
 }
 
 TEST(Machine, RefusesNumbersThatContradictEachOther) {
-  std::string text = read(folder() / "TEMPLATE.toml");
+  std::string text = whole_template();
   text = replaced(text, "read = { value = 1800", "read = { value = 2100");
   text = replaced(text, "shared_per_cta = { value = 96", "shared_per_cta = { value = 129");
   const std::string error = error_of(text);
@@ -222,7 +244,7 @@ TEST(Machine, RefusesNumbersThatContradictEachOther) {
 
 // What once gave an L40S copies at 914 GB/s.
 TEST(Machine, RefusesAMixtureBeyondTheDataSheet) {
-  std::string text = read(folder() / "TEMPLATE.toml");
+  std::string text = whole_template();
   text = replaced(text, "read = { value = 1800", "read = { value = 1960");
   text = replaced(text, "write = { value = 1500", "write = { value = 1955");
   const std::string error = error_of(text);
@@ -234,7 +256,7 @@ TEST(Machine, RefusesAMixtureBeyondTheDataSheet) {
 }
 
 TEST(Machine, BadTextNeverCrashes) {
-  const std::string good = read(folder() / "TEMPLATE.toml");
+  const std::string good = whole_template();
   for (size_t cut = 0; cut < good.size(); cut += 97) {
     EXPECT_FALSE(parse_machine(good.substr(0, cut), "cut.toml").ok() && cut + 97 < good.size());
   }

@@ -198,11 +198,15 @@ Result<library::Library> Catalog::library(const machine::Machine& machine) const
     parts.push_back(std::move(part));
   }
   if (parts.empty() || parts.size() < machine.libraries.size()) {
-    return make_error(ErrorCode::NotFound,
-                      "[session.library] libraries of machine '{}': got '{}', need some of {}",
-                      machine.id,
-                      join(machine.libraries, ", "),
-                      names.empty() ? "none (no libraries/ was found)" : join(names, ", "));
+    return make_error(
+        ErrorCode::NotFound,
+        "[session.library] libraries of machine '{}': got '{}', need {}some of {}",
+        machine.id,
+        join(machine.libraries, ", "),
+        machine.libraries.empty() && machine.like.empty()
+            ? "like = \"h200-sxm\" (or another machine), whose libraries then serve, or "
+            : "",
+        names.empty() ? "none (no libraries/ was found)" : join(names, ", "));
   }
   return library::Library::join(std::move(parts));
 }

@@ -24,7 +24,8 @@ Result<kernel::Target> target_of(const machine::Chip& chip) {
     return kernel::Target::Gfx942;
   }
   return make_error(ErrorCode::Unsupported,
-                    "[session.tune] architecture of machine '{}': got '{}', need sm_90a or gfx942",
+                    "[session.tune] architecture of machine '{}': got '{}', need sm_90a or gfx942 "
+                    "(a file that is like h200-sxm or mi300x may state theirs)",
                     chip.id,
                     chip.architecture);
 }
