@@ -8,13 +8,13 @@
 namespace orrery::graph {
 
 const std::vector<OpInfo>& all_ops() {
-  static const std::vector<OpInfo> ops = {
+  static const std::vector<OpInfo> kOps = {
 #define ORR_OP_INFO(enumerator, text, fewest, most, attributes) \
   {OpKind::enumerator, text, fewest, most, attributes},
       ORR_GRAPH_OPS(ORR_OP_INFO)
 #undef ORR_OP_INFO
   };
-  return ops;
+  return kOps;
 }
 
 std::span<const AttributeInfo> all_attributes() {

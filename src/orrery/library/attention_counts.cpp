@@ -135,7 +135,8 @@ kernel::Traffic packed_traffic(const AttentionCall& call, const machine::Chip& c
   const double cache = a_head * static_cast<double>(call.kv_heads);
   const double query = queries * product(call.heads, call.head_dim, kAttentionElement);
   const double written = queries * product(call.heads, value_dim(call), kAttentionElement);
-  const double group = call.seq_q == 1 ? 1 : static_cast<double>(call.heads / call.kv_heads);
+  const int64_t sharers = call.seq_q == 1 ? 1 : call.heads / call.kv_heads;  // of a key head
+  const auto group = static_cast<double>(sharers);
   kernel::Traffic traffic = streamed(query + cache, written);
   traffic.recent_read = Bytes(query + cache * std::min(1.0, queries / std::max(1.0, keys)));
   const double again = (group - 1) * (1 - machine::resident_share(a_head, chip.l2));

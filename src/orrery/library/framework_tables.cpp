@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/library/framework_tables.h"
 
-#include "orrery/library/counts.h"
 #include "orrery/library/framework_attention.h"
 
 namespace orrery::library {
@@ -117,7 +116,7 @@ FrameworkTables read_framework(NumberFile& file, const std::string& framework) {
       .element_fp8 = file.number(prologue + ".element_fp8", Unit::Cycles, Range::NotNegative),
       .unlike = file.number(prologue + ".unlike", Unit::Seconds, Range::NotNegative)};
   for (const std::string& kernel : framework_kernels()) {
-    KernelTables each = read_kernel(file, section + "." + kernel);
+    KernelTables each = read_kernel(file, fmt::format("{}.{}", section, kernel));
     if (each.decode || each.prefill) {
       tables.kernels.emplace(kernel, std::move(each));
     }

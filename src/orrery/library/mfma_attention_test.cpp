@@ -11,13 +11,13 @@ namespace orrery::library {
 namespace {
 
 const machine::Machine& mi300x() {
-  static const machine::Machine machine = test::machine("mi300x");
-  return machine;
+  static const machine::Machine kMachine = test::machine("mi300x");
+  return kMachine;
 }
 
 std::vector<kernel::Profile> kernels(const AttentionCall& call) {
-  static const Library library = test::libraries(mi300x());
-  const auto all = library.candidates(call, mi300x().chip);
+  static const Library kLibrary = test::libraries(mi300x());
+  const auto all = kLibrary.candidates(call, mi300x().chip);
   EXPECT_TRUE(all.ok()) << all.error().to_string();
   return all->front();
 }

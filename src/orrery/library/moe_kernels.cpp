@@ -7,12 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "orrery/base/text.h"
 #include "orrery/library/counts.h"
 #include "orrery/library/gemm_types.h"
 #include "orrery/library/moe_tiles.h"
@@ -344,8 +342,8 @@ Precision read_precision(NumberFile& file, std::string_view types) {
                       .error = file.number(key + "error", Unit::One),
                       .tensor = {}};
   for (const std::string& architecture : file.keys_under(key + "tensor_share")) {
-    precision.tensor.emplace_back(architecture,
-                                  file.number(key + "tensor_share." + architecture, Unit::One));
+    precision.tensor.emplace_back(
+        architecture, file.number(fmt::format("{}tensor_share.{}", key, architecture), Unit::One));
   }
   return precision;
 }

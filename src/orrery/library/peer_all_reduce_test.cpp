@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "orrery/library/library.h"
 #include "test/support/tree.h"
 

@@ -25,8 +25,8 @@ class Experts {
       : graph_(graph), op_(op), context_(context) {}
 
   Result<ExpertCalls> calls() && {
-    ORR_TRY(std::vector<int64_t> rows, all_rows());
-    library::MoeCall call = layer(std::move(rows));
+    ORR_TRY(const std::vector<int64_t> rows, all_rows());
+    const library::MoeCall call = layer(rows);
     const bool exchanged = op_.attributes.sources > 1;
     if (exchanged) {
       out_.calls.push_back({".dispatch", exchange(call, true)});
@@ -69,7 +69,7 @@ class Experts {
     return skewed_rows(routing(), context_.imbalance);
   }
 
-  library::MoeCall layer(std::vector<int64_t> rows) {
+  library::MoeCall layer(const std::vector<int64_t>& rows) {
     library::MoeCall call;
     call.hidden = hidden();
     call.tokens = routing().tokens;
