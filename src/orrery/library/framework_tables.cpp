@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/library/framework_tables.h"
 
+#include <fmt/format.h>
+
 #include "orrery/library/framework_attention.h"
 
 namespace orrery::library {
