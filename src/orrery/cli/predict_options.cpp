@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/cli/predict_options.h"
 
-#include <algorithm>
 #include <cstdlib>
-#include <utility>
 
 #include "orrery/base/text.h"
 #include "orrery/cli/numbers.h"
@@ -15,8 +13,28 @@
 namespace orrery::cli {
 
 template <class Report>
-Result<void> PredictOptions::write_page(const Report& report) const {
-  return html_.empty() ? Result<void>() : session::write_file(html_, report::to_html(report));
+Result<void> PredictOptions::write_page(const Report& report,
+                                        const std::vector<std::string>& machines) const {
+  if (html_.empty()) {
+    return {};
+  }
+  ORR_TRY_VOID(check_page(machines));
+  return session::write_file(html_, report::to_html(report));
+}
+
+/// A page replaces nothing that was read for it.
+Result<void> PredictOptions::check_page(const std::vector<std::string>& machines) const {
+  std::vector<std::string> read = subject_;
+  read.insert(read.end(), machines.begin(), machines.end());
+  read.insert(read.end(), texts_.begin(), texts_.end());
+  for (const std::string& path : read) {
+    if (!path.empty() && session::is_same_file(html_, path)) {
+      return make_error(ErrorCode::InvalidInput,
+                        "[cli] --html: got {}, which is read as well, need another file",
+                        html_);
+    }
+  }
+  return {};
 }
 
 PredictOptions::PredictOptions() : texts_(session::model_options().size()) {}
@@ -177,7 +195,7 @@ Result<Answer> PredictOptions::sweep(const session::Session& session,
     request.progress = [&progress](size_t done, size_t all) { progress.show(done, all); };
   }
   ORR_TRY(const report::Sweep sweep, session.sweep(request));
-  ORR_TRY_VOID(write_page(sweep));
+  ORR_TRY_VOID(write_page(sweep, machines));
   return Answer{csv_    ? report::to_csv(sweep)
                 : json_ ? report::to_json(sweep)
                         : report::to_text(sweep),
@@ -204,7 +222,7 @@ Result<Answer> PredictOptions::compare(const session::Session& session,
   }
   ORR_TRY(const session::ModelRequest request, model_request(""));
   ORR_TRY(const report::Comparison comparison, session.compare(request, machines));
-  ORR_TRY_VOID(write_page(comparison));
+  ORR_TRY_VOID(write_page(comparison, machines));
   return Answer{csv_    ? report::to_csv(comparison)
                 : json_ ? report::to_json(comparison, report::Detail::Summary)
                         : report::to_text(comparison),
@@ -224,7 +242,7 @@ Result<Answer> PredictOptions::predict_model(const session::Session& session,
   ORR_TRY(session::ModelRequest request, model_request(machine));
   request.advice = true;
   ORR_TRY(const report::ModelPrediction prediction, session.predict(request));
-  ORR_TRY_VOID(write_page(prediction));
+  ORR_TRY_VOID(write_page(prediction, {machine}));
   return Answer{json_ ? to_json(prediction, detail) : to_text(prediction, detail),
                 prediction.fit.fits ? 0 : 1};
 }
@@ -241,7 +259,7 @@ Result<Answer> PredictOptions::predict_call(const session::Session& session,
   request.cache = cache_.empty() ? request.cache : cache_;
   request.advice = detail == report::Detail::Explained;
   ORR_TRY(const report::CallPrediction prediction, session.predict(request));
-  ORR_TRY_VOID(write_page(prediction));
+  ORR_TRY_VOID(write_page(prediction, {machine}));
   return Answer{json_ ? to_json(prediction, detail) : to_text(prediction, detail), 0};
 }
 

@@ -50,7 +50,8 @@ class PredictOptions {
                               report::Detail detail) const;
   /// Where --html asks for one.
   template <class Report>
-  Result<void> write_page(const Report& report) const;
+  Result<void> write_page(const Report& report, const std::vector<std::string>& machines) const;
+  Result<void> check_page(const std::vector<std::string>& machines) const;
   bool is_operator() const;
   /// Words that fit neither a model nor an operator; options of the other kind.
   Result<void> check() const;
