@@ -73,5 +73,35 @@ TEST(Models, FamiliesHaveAsManyParametersAsTheirClasses) {
   }
 }
 
+/// Parameters that a step looks up instead of multiplying: the rows of tables that are not the
+/// head's too.
+double looked_up(const frontend::Model& model) {
+  const frontend::Input& input = model.input;
+  const int64_t row = input.width > 0 ? input.width : model.hidden;
+  const int64_t table = model.head.tied ? 0 : input.vocabulary * row;
+  return static_cast<double>(table + (input.positions + input.types) * row);
+}
+
+// A token multiplies every parameter that it meets once, a multiply-add as 2: the usual count (2 N,
+// Kaplan et al., arXiv 2001.08361, section 2.1), at a context of 1. Norms multiply nothing here, so
+// it is a little less; recurrences add their states.
+TEST(Models, ATokenMultipliesEveryParameterItMeets) {
+  const Catalog catalog({.home = ORRERY_SOURCE_DIR});
+  int models = 0;
+  for (const std::string& name : catalog.models()) {
+    const auto model = catalog.model(name);
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    if (!model->decodes || !model->encoder.empty()) {
+      continue;
+    }
+    const auto size = frontend::size_of(*model);
+    ASSERT_TRUE(size.ok()) << name << size.error().to_string();
+    const double expected = 2 * (size->active - looked_up(*model));
+    EXPECT_NEAR(size->flops_per_token.value() / expected, 1, 0.02) << name;
+    ++models;
+  }
+  EXPECT_GE(models, 25);
+}
+
 }  // namespace
 }  // namespace orrery::session
