@@ -57,7 +57,7 @@ class Validate final : public Command {
         {.name = "--given",
          .value = "WHAT",
          .help =
-             "what may be read beside the case: kernel, the name of the one that ran (gemm.csv)",
+             "what may be read beside the case: kernel, the name of the one that ran (gemm tables)",
          .text = &given_},
         {.name = "--json", .value = "", .help = "JSON instead of text", .flag = &json_},
     };

@@ -36,6 +36,9 @@ class Family {
   /// Unsupported, naming what has no rule and what has.
   virtual Result<Candidates> candidates(const Call& call, const machine::Chip& chip) const = 0;
 
+  /// Whether candidates() heeds GemmCall::kernel.
+  virtual bool takes_names() const { return false; }
+
   /// Calls that the library may turn `call` into, served by other families, whose candidates join
   /// this one's: a 1 x 1 convolution is a product.
   virtual std::vector<Call> handed_on(const Call& /*call*/) const { return {}; }

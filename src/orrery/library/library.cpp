@@ -42,6 +42,21 @@ std::string joined(const std::vector<FileInfo>& files,
   return all;
 }
 
+// Of a family that chooses for itself, a call that names its kernel asks in vain.
+Result<void> check_named(const Call& call, const Family& family) {
+  const auto* gemm = std::get_if<GemmCall>(&call);
+  if (gemm == nullptr || gemm->kernel.empty() || gemm->quantise != QuantiseA::None ||
+      family.takes_names()) {
+    return {};
+  }
+  return make_error(ErrorCode::Unsupported,
+                    "[library.gemm] kernel: got '{}' for {}{}, need none: its kernels have no rule "
+                    "for names",
+                    gemm->kernel,
+                    types_name(*gemm),
+                    gemm->backend.empty() ? "" : " of " + gemm->backend);
+}
+
 }  // namespace
 
 Result<Library> Library::parse(std::string_view toml, std::string_view origin) {
@@ -115,6 +130,7 @@ Result<Candidates> Library::candidates(const Call& call, const machine::Chip& ch
   }
   for (const Member& member : families_) {
     if (member.family->serves(call)) {
+      ORR_TRY_VOID(check_named(call, *member.family));
       ORR_TRY(Candidates all, member.family->candidates(call, chip));
       if (const auto* gemm = std::get_if<GemmCall>(&call);
           gemm != nullptr && gemm->quantise != QuantiseA::None) {

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -139,11 +141,36 @@ class Mfma final : public Family {
     return candidates_of(mfma_problem(std::get<GemmCall>(call), chip));
   }
 
+  bool takes_names() const override { return true; }
+
  private:
   static bool among(const std::vector<GemmCall>& served, const GemmCall& call) {
     return std::any_of(served.begin(), served.end(), [&call](const GemmCall& each) {
       return each.input == call.input && each.quantisation == call.quantisation;
     });
+  }
+
+  // The kernel that the call names, whether the library file lists its tile or not.
+  Result<Candidates> named(const MfmaProblem& problem) const {
+    const std::string& kernel = problem.call.kernel;
+    const auto option = parse_mfma(kernel, problem.in);
+    if (!option) {
+      return make_error(ErrorCode::NotFound,
+                        "[library.mfma] kernel: got '{}', need a name like MT256x128x64 or "
+                        "MT64x64x128_split4",
+                        kernel);
+    }
+    const double used = product(option->tile_m + option->tile_n, option->step_bytes);
+    const Bytes held = problem.chip.core.shared_per_cta;
+    if (used > held.value()) {
+      return make_error(ErrorCode::Unsupported,
+                        "[library.mfma] kernel {}: got {} B of operands a step, need at most the "
+                        "{} B of LDS",
+                        kernel,
+                        used,
+                        held.value());
+    }
+    return Candidates{{mfma_profile(*option, problem, table_.constants)}};
   }
 
   Result<Candidates> candidates_of(const MfmaProblem& problem) const {
@@ -154,6 +181,9 @@ class Mfma final : public Family {
                         chip.id,
                         orrery::name(problem.call.input),
                         types_name(problem.call));
+    }
+    if (!problem.call.kernel.empty()) {
+      return named(problem);
     }
     Candidates all;
     for (const MfmaOption& option : mfma_choice(table_, problem)) {
@@ -180,7 +210,38 @@ class Mfma final : public Family {
   std::vector<GemmCall> grouped_;
 };
 
+// Where a name says its macro tile: after "MT" at its begin or after an underscore.
+std::string_view after_tile_mark(std::string_view name) {
+  constexpr std::string_view kMark = "MT";
+  if (name.starts_with(kMark)) {
+    return name.substr(kMark.size());
+  }
+  const size_t at = name.find("_MT");
+  return at == std::string_view::npos ? "" : name.substr(at + 1 + kMark.size());
+}
+
 }  // namespace
+
+std::optional<MfmaOption> parse_mfma(std::string_view name, double in) {
+  constexpr std::string_view kSplit = "_split";
+  const std::string_view text = after_tile_mark(name);
+  const auto tile = sizes_of(text.substr(0, text.find('_')));
+  if (tile.size() != 3) {
+    return std::nullopt;
+  }
+  MfmaOption option{.tile_m = tile[0],
+                    .tile_n = tile[1],
+                    .step_bytes = std::llround(static_cast<double>(tile[2]) * in)};
+  if (const size_t at = text.find(kSplit); at != std::string_view::npos) {
+    const std::string_view slices = text.substr(at + kSplit.size());
+    const auto count = sizes_of(slices.substr(0, slices.find('_')));
+    if (count.size() != 1) {
+      return std::nullopt;
+    }
+    option.slices = count.front();
+  }
+  return option.step_bytes > 0 ? std::optional(option) : std::nullopt;
+}
 
 std::unique_ptr<Family> read_mfma(NumberFile& file) {
   return std::make_unique<Mfma>(read_table(file));

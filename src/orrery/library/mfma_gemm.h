@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "orrery/kernel/profile.h"
@@ -107,6 +109,10 @@ std::vector<MfmaOption> mfma_choice(const MfmaTable& table, const MfmaProblem& p
 kernel::Profile mfma_profile(const MfmaOption& option,
                              const MfmaProblem& problem,
                              const MfmaConstants& constants);
+
+/// The tile, k-step and slices of a name such as a profile's ("bf16_MT256x128x64_split4") or
+/// hipBLASLt's ("..._MT256x128x64_MI..."), where an element of A has `in` bytes; none in others.
+std::optional<MfmaOption> parse_mfma(std::string_view name, double in);
 
 /// Section "mfma".
 std::unique_ptr<Family> read_mfma(machine::NumberFile& file);

@@ -121,6 +121,71 @@ TEST(MfmaGemm, EachFileServesItsTypes) {
               HasSubstr("bf16_MT"));
 }
 
+// What a prediction says of its kernel may be asked again.
+TEST(MfmaGemm, NamesOfItsKernelsAreReadBack) {
+  const GemmCall call{.m = 16, .n = 1024, .k = 16384};
+  for (const auto& sequence : candidates(mi300x(), call)) {
+    GemmCall named = call;
+    named.kernel = sequence.front().kernel;
+    const auto again = candidates(mi300x(), named);
+    ASSERT_EQ(again.size(), 1U);
+    EXPECT_EQ(again.front().front().kernel, named.kernel);
+    EXPECT_EQ(again.front().front().units, sequence.front().units);
+  }
+}
+
+// Steps are bytes of a row: 64 elements of two bytes, 256 of one.
+TEST(MfmaGemm, ReadsTilesOfNames) {
+  const auto plain = parse_mfma("MT256x128x64", 2);
+  ASSERT_TRUE(plain);
+  EXPECT_EQ(plain->tile_m, 256);
+  EXPECT_EQ(plain->tile_n, 128);
+  EXPECT_EQ(plain->step_bytes, 128);
+  EXPECT_EQ(plain->slices, 1);
+  const auto cut = parse_mfma("fp8_block_MT16x64x256_split4", 1);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->tile_m, 16);
+  EXPECT_EQ(cut->step_bytes, 256);
+  EXPECT_EQ(cut->slices, 4);
+  const auto full = parse_mfma("Cijk_Alik_Bljk_BBS_BH_MT64x32x128_MI16x16x1_SN_LDSB1", 2);
+  ASSERT_TRUE(full);
+  EXPECT_EQ(full->tile_n, 32);
+  for (const char* bad : {"",
+                          "MT",
+                          "MT128x128",
+                          "MT128x128xK",
+                          "MT0x16x64",
+                          "128x128x64",
+                          "MT128x128x64_split",
+                          "MT128x128x64_split0",
+                          "FMT128x128x64"}) {
+    EXPECT_FALSE(parse_mfma(bad, 2)) << bad;
+  }
+}
+
+TEST(MfmaGemm, ANamedTileMustFit) {
+  const auto of = [](const char* kernel) {
+    const GemmCall call{.m = 512, .n = 4096, .k = 4096, .kernel = kernel};
+    return test::libraries(mi300x()).candidates(call, mi300x().chip);
+  };
+  EXPECT_TRUE(of("MT256x256x64").ok());  // 64 KiB of LDS
+  const auto large = of("MT256x256x128");
+  ASSERT_FALSE(large.ok());
+  EXPECT_THAT(large.error().message, HasSubstr("got 131072 B of operands a step, need at most"));
+  const auto other = of("nvjet_320x128_64x3_1x2_coopB_TNT");
+  ASSERT_FALSE(other.ok());
+  EXPECT_THAT(other.error().message, HasSubstr("need a name like MT256x128x64"));
+}
+
+TEST(MfmaGemm, AFamilyWithoutNamesRefusesThem) {
+  const auto machine = test::machine("a100-sxm-80gb");
+  const GemmCall call{.m = 512, .n = 4096, .k = 4096, .kernel = "MT256x128x64"};
+  const auto all = test::libraries(machine).candidates(call, machine.chip);
+  ASSERT_FALSE(all.ok());
+  EXPECT_THAT(all.error().message,
+              HasSubstr("[library.gemm] kernel: got 'MT256x128x64' for bf16, need none"));
+}
+
 TEST(MfmaGemm, AChipWithoutATypeSaysSo) {
   const auto fp8 = with_types({.m = 512, .n = 4096, .k = 4096}, "fp8");
   ASSERT_TRUE(fp8.ok());

@@ -301,6 +301,8 @@ class Nvjet final : public Family {
     return candidates_of(std::get<GemmCall>(call), table_, chip);
   }
 
+  bool takes_names() const override { return true; }
+
  private:
   NvjetTable table_;
 };

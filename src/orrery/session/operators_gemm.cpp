@@ -42,6 +42,8 @@ library::Call gemm_call(ArgumentReader& reader) {
   }
   const std::string backend = reader.text("backend");
   call.backend = backend == "default" ? "" : backend;
+  const std::string kernel = reader.text("kernel");
+  call.kernel = kernel == "choice" ? "" : kernel;
   const std::string quantise = reader.text("quantise");
   if (const auto kind = library::parse_quantise(quantise)) {
     call.quantise = *kind;
@@ -69,6 +71,10 @@ std::vector<Operator> gemm_operators() {
              "default",
              "whose kernels: vllm, sglang, trtllm, deepgemm, triton, marlin; default: cuBLAS, "
              "hipBLASLt, of w4a16 PyTorch's tinygemm"},
+            {"kernel",
+             "choice",
+             "by name, instead of the library's choice: nvjet_256x128_64x4_1x2_coopA_TNT, "
+             "MT256x128x64"},
             {"quantise", "none", "how bf16 rows of A are quantised before: a kernel of its own"}},
            gemm_call}};
 }

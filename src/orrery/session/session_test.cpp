@@ -306,7 +306,8 @@ TEST(Operators, ReportEverythingThatIsWrong) {
   EXPECT_EQ(
       parse_call("gemm", arguments).error().message,
       "[session.operators] gemm: kk: not an argument, need m, n, k, batch, layout, dtype, backend, "
-      "quantise; did you mean 'k'?; m: given twice; got 'x', need key=value; k: got none, need "
+      "kernel, quantise; did you mean 'k'?; m: given twice; got 'x', need key=value; k: got none, "
+      "need "
       "columns of both: input features; m: got '0', need 1 to 4294967296; n: got '-5', need 1 to "
       "4294967296; dtype: got 'bf17', need one of bf16, fp16, fp8, fp8_block, int8, int8_sq, "
       "w4a16, w8a16, mxfp4, nvfp4, tf32, fp32");

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "orrery/base/text.h"
 #include "orrery/library/gemm_types.h"
 #include "orrery/plan/timing.h"
 #include "orrery/validate/measuring_loop.h"
@@ -64,6 +65,35 @@ bool framework(std::string_view lib) {
 /// Layouts as BLAS says them, of column-major operands: tn is a linear layer.
 library::GemmLayout layout_of(std::string_view text) {
   return text.starts_with("nn") ? library::GemmLayout::NN : library::GemmLayout::NT;
+}
+
+/// "MT64x128x256" of a name that says so, or of composable_kernel's names as AITER has them,
+/// "ck:a8w8_blockscale_1x128x128_256x64x128x256_16x16...": threads and tile are the four sizes.
+/// Empty if it is neither.
+std::string tile_name(std::string_view kernel) {
+  if (kernel.starts_with("MT") || kernel.find("_MT") != std::string_view::npos) {
+    return std::string(kernel);
+  }
+  if (kernel.find("a8w8_") == std::string_view::npos) {
+    return "";
+  }
+  for (const std::string_view part : split(kernel, '_')) {
+    const size_t threads = part.find('x');
+    if (std::count(part.begin(), part.end(), 'x') == 3) {
+      return "MT" + std::string(part.substr(threads + 1));
+    }
+  }
+  return "";
+}
+
+Result<std::string> named_kernel(const Fields& row) {
+  std::string name = tile_name(row.text("kernel"));
+  if (name.empty()) {
+    return make_error(ErrorCode::NotFound,
+                      "[validate.gemm] given kernel: got '{}', need a name with a tile",
+                      row.text("kernel"));
+  }
+  return name;
 }
 
 Result<library::GemmCall> call_of(const Fields& row,
@@ -164,8 +194,10 @@ std::string public_gemm_family(const Fields& row) {
 
 Result<plan::Estimate> predict_public_gemm_row(const Fields& row, const Setup& setup) {
   const Path* path = path_of(row);
-  ORR_TRY(const library::GemmCall call,
-          call_of(row, path, setup.estimator.machine().chip.architecture));
+  ORR_TRY(library::GemmCall call, call_of(row, path, setup.estimator.machine().chip.architecture));
+  if (setup.given_kernel) {
+    ORR_TRY(call.kernel, named_kernel(row));
+  }
   const plan::Conditions conditions = framework(row.text("lib"))
                                           ? framework_conditions(row, call, setup)
                                           : other_conditions(row, setup);
