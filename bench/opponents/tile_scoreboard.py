@@ -33,6 +33,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 KINDS = ("ptr", "tma", "persist", "all")
 PLACES = (1, 3, 8)
+UNITS = {"mi300x": 304, "mi355x": 256}  # compute units
 NO_MODEL = "no model: best on the other shapes"
 COMMONEST = "no model: the commonest winners"
 
@@ -47,6 +48,7 @@ class Answer(NamedTuple):
     version: str
     choices: Choices
     choice_us: float | None
+    estimates: Times  # in microseconds, where it has them
 
 
 def ask(environment: Path, script: str, *arguments: str) -> list[dict[str, str]]:
@@ -68,17 +70,19 @@ def nvmmh(environment: Path, table: Path, measured: Times) -> list[Answer]:
     answers = []
     for program, shapes in named.items():
         choices: Choices = {}
-        for case in measured:
+        estimates: Times = {}
+        for case, times in measured.items():
             rows = shapes[case[1:]]
+            choices[case] = [tiles.config_of(row) for row in rows]
             if "estimates" in program:
                 told = {tiles.config_of(row): float(row["estimate_us"]) for row in rows}
-                choices[case] = tiles.order({c: told[c] for c in measured[case]})
-            else:
-                choices[case] = [tiles.config_of(row) for row in rows]
+                estimates[case] = {config: told[config] for config in times}
+                choices[case] = tiles.order(estimates[case])
         rows = [rows[0] for rows in shapes.values()]
         median = statistics.median(float(row["choice_us"]) for row in rows)
         version = f"nvidia-matmul-heuristics {rows[0]['version']}"
-        answers.append(Answer(f"nvMatmulHeuristics, {program}", version, choices, median))
+        name = f"nvMatmulHeuristics, {program}"
+        answers.append(Answer(name, version, choices, median, estimates))
     return answers
 
 
@@ -121,19 +125,19 @@ def orrery_h200(program: str, table: Path, measured: Times, by: str) -> Answer:
         predicted = tiles.times_of(out, "predicted_us") if rows else {}
     choices = ordered_choices(measured, predicted)
     microseconds = seconds / len(measured) * 1e6 if choices else None
-    return Answer(f"Orrery, by {by}", version_of(program), choices, microseconds)
+    return Answer(f"Orrery, by {by}", version_of(program), choices, microseconds, predicted)
 
 
 def given_h200(text: str, microseconds: float | None, measured: Times) -> Answer:
     """NAME=FILE of --predicted."""
     name, _, path = text.partition("=")
-    choices = ordered_choices(measured, tiles.times_of(Path(path), "predicted_us"))
-    return Answer(name, "-", choices, microseconds)
+    predicted = tiles.times_of(Path(path), "predicted_us")
+    return Answer(name, "-", ordered_choices(measured, predicted), microseconds, predicted)
 
 
 def h200_header() -> list[str]:
     columns = [column for first in FIRST for column in (f"first {first}", f"worst of {first}")]
-    return ["date", "program", "version", "kind", "cases", *columns, "us a choice"]
+    return ["date", "program", "version", "kind", "cases", *columns, "us a choice", "time error %"]
 
 
 def h200_cells(answer: Answer, measured: Times, kind: str) -> list[str]:
@@ -145,11 +149,17 @@ def h200_cells(answer: Answer, measured: Times, kind: str) -> list[str]:
         for table in (score.mean, score.worst)
     ]
     answered = f"{score.cases} of {len(asked)}"
-    return [today(), answer.program, answer.version, kind, answered, *cells, text_of(answer)]
+    error = percent(tiles.mean_error(asked, answer.estimates))
+    took = microseconds_of(answer.choice_us)
+    return [today(), answer.program, answer.version, kind, answered, *cells, took, error]
 
 
-def text_of(answer: Answer) -> str:
-    return "-" if answer.choice_us is None else f"{answer.choice_us:.3g}"
+def microseconds_of(choice_us: float | None) -> str:
+    return "-" if choice_us is None else f"{choice_us:.3g}"
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f}"
 
 
 def today() -> str:
@@ -164,7 +174,7 @@ def h200_table(arguments: argparse.Namespace) -> list[list[str]]:
         given_h200(each, arguments.predicted_us, measured) for each in arguments.predicted
     ] or [orrery_h200(arguments.orrery, table, measured, by) for by in ("cost", "device")]
     answers += nvmmh(arguments.environments / "nvmmh", table, measured)
-    answers.append(Answer(NO_MODEL, "-", plain, None))
+    answers.append(Answer(NO_MODEL, "-", plain, None, {}))
     return [h200_cells(answer, measured, kind) for kind in KINDS for answer in answers]
 
 
@@ -174,50 +184,60 @@ class Ranking(NamedTuple):
     program: str
     version: str
     orders: Sequence[Sequence[Tile]]
+    winner_us: Sequence[float | None]  # its estimate of the kernel that was measured
     choice_us: float | None
 
 
-def orrery_amd(
-    program: str, machine: str, winners: Sequence[tiles.Winner], candidates: Sequence[Tile]
-) -> Ranking:
-    """Each row of each winner's table once for each candidate, named in its column `kernel`."""
+def orrery_amd(program: str, machine: str, winners: Sequence[tiles.Winner], cut: bool) -> Ranking:
+    """Each winner's row once for each candidate, named in its column `kernel`. Where some of the
+    tuner's kernels were cut along k, which no name tells, a tile is as fast as its best cut."""
+    candidates = tiles.candidates_of(winners)
+    named = [
+        (i, tile, slices)
+        for i, winner in enumerate(winners)
+        for tile in candidates
+        for slices in (tiles.cuts(winner, tile, UNITS[machine]) if cut else [1])
+    ]
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "gemm.csv"
         with table.open("w", newline="") as file:
             out = csv.DictWriter(file, list(winners[0].row))
             out.writeheader()
-            for winner in winners:
-                for tile in candidates:
-                    name = "MT" + "x".join(map(str, tile))
-                    out.writerow({**winner.row, "kernel": name})
+            for i, tile, slices in named:
+                name = "MT" + "x".join(map(str, tile)) + (f"_split{slices}" if slices > 1 else "")
+                out.writerow({**winners[i].row, "kernel": name})
         options = ("--machine", machine, "--given", "kernel")
         rows, seconds = validated(program, table, Path(folder) / "out.csv", *options)
-    orders = []
-    for i in range(len(winners)):
-        part = rows[i * len(candidates) : (i + 1) * len(candidates)]
-        told = {
-            tile: float(row["predicted_us"])
-            for tile, row in zip(candidates, part, strict=True)
-            if row["predicted_us"]
-        }
-        orders.append(sorted(told, key=lambda tile, told=told: (told[tile], tile)))  # type: ignore[misc]
-    return Ranking("Orrery", version_of(program), orders, seconds / len(winners) * 1e6)
+    told: list[dict[Tile, float]] = [{} for _ in winners]
+    for (i, tile, _), row in zip(named, rows, strict=True):
+        if row["predicted_us"]:
+            told[i][tile] = min(float(row["predicted_us"]), told[i].get(tile, float("inf")))
+    orders = [[tile for _, tile in sorted(zip(each.values(), each, strict=True))] for each in told]
+    winner_us = [each.get(winner.tile) for each, winner in zip(told, winners, strict=True)]
+    choice_us = seconds / len(winners) * 1e6
+    name = "Orrery, cut as the tuner may" if cut else "Orrery, not cut"
+    return Ranking(name, version_of(program), orders, winner_us, choice_us)
 
 
 def origami_amd(
-    environment: Path, machine: str, table: Path, winners: Sequence[tiles.Winner]
+    environment: Path, machine: str, table: Path, winners: Sequence[tiles.Winner], cut: bool
 ) -> Ranking:
-    rows = ask(environment, "ask_origami.py", machine, str(table))
+    grid = "k_split_aware" if cut else "data_parallel"
+    rows = ask(environment, "ask_origami.py", machine, grid, str(table))
     assert len(rows) == len(winners)
     orders = [[Tile(*map(int, text.split("x"))) for text in row["order"].split()] for row in rows]
     median = statistics.median(float(row["choice_us"]) for row in rows)
-    return Ranking("rocm-origami", f"rocm-origami {rows[0]['version']}", orders, median)
+    winner_us = [float(row["winner_us"]) if row["winner_us"] else None for row in rows]
+    version = f"rocm-origami {rows[0]['version']}"
+    name = "rocm-origami, cut by its own rule" if cut else "rocm-origami, not cut"
+    return Ranking(name, version, orders, winner_us, median)
 
 
 AMD_HEADER = [
     *("date", "machine", "rows", "of them", "candidates", "program", "version"),
     *(f"first {first} %" for first in PLACES),
     "us a choice",
+    "time error %",
 ]
 
 
@@ -232,15 +252,20 @@ def amd_cells(
         for winner, order in zip(winners, ranking.orders, strict=True)
     ]
     count = str(len(tiles.candidates_of(winners)))
-    took = "-" if ranking.choice_us is None else f"{ranking.choice_us:.3g}"
+    errors = [
+        None if us is None else abs(us / float(winner.row["latency_us"]) - 1)
+        for winner, us in zip(winners, ranking.winner_us, strict=True)
+    ]
     lines = []
     for name, rows in part.items():
         shares = [100 * tiles.share_within([places[i] for i in rows], f) for f in PLACES]
+        known = [error for i in rows if (error := errors[i]) is not None]
         lines.append(
             [
                 *(today(), machine, name, str(len(rows)), count, ranking.program, ranking.version),
                 *(f"{share:.1f}" for share in shares),
-                took,
+                microseconds_of(ranking.choice_us),
+                percent(statistics.fmean(known) if known else None),
             ]
         )
     return lines
@@ -249,12 +274,11 @@ def amd_cells(
 def amd_table(arguments: argparse.Namespace, machine: str) -> list[list[str]]:
     table = arguments.public / machine / "gemm.csv"
     winners = tiles.winners_of(table)
-    candidates = tiles.candidates_of(winners)
     origami = arguments.environments / "origami"
     rankings = [
-        orrery_amd(arguments.orrery, machine, winners, candidates),
-        origami_amd(origami, machine, table, winners),
-        Ranking(COMMONEST, "-", tiles.commonest(winners), None),
+        *(orrery_amd(arguments.orrery, machine, winners, cut) for cut in (False, True)),
+        *(origami_amd(origami, machine, table, winners, cut) for cut in (False, True)),
+        Ranking(COMMONEST, "-", tiles.commonest(winners), [None] * len(winners), None),
     ]
     part = {
         "all": range(len(winners)),

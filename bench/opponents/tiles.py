@@ -126,6 +126,20 @@ def qualities(
     )
 
 
+def mean_error(
+    measured: Mapping[Case, Mapping[Config, float]],
+    estimated: Mapping[Case, Mapping[Config, float]],
+) -> float | None:
+    """Mean |estimated / measured - 1| over every configuration with both."""
+    errors = [
+        abs(estimated[case][config] / time - 1)
+        for case, times in measured.items()
+        for config, time in times.items()
+        if config in estimated.get(case, {})
+    ]
+    return statistics.fmean(errors) if errors else None
+
+
 def other_shapes(measured: Mapping[Case, Mapping[Config, float]]) -> dict[Case, list[Config]]:
     """No model at all: the configurations that are best on the mean of the other shapes."""
     choices = {}
@@ -177,6 +191,17 @@ def winners_of(path: Path) -> list[Winner]:
 def candidates_of(winners: Iterable[Winner]) -> list[Tile]:
     """Every tile that won somewhere."""
     return sorted({winner.tile for winner in winners})
+
+
+def cuts(winner: Winner, tile: Tile, units: int) -> list[int]:
+    """Slices along k that AITER's tuner may try: powers of two, as long as the workgroups are no
+    more than the compute units and a slice has more than half a step (compute_gemm_SplitK)."""
+    m, n, k = integers(winner.row, "m", "n", "k")
+    workgroups = math.ceil(m / tile.m) * math.ceil(n / tile.n)
+    found = [1]
+    while workgroups * found[-1] * 2 <= units and found[-1] * 2 * tile.k < 2 * k:
+        found.append(found[-1] * 2)
+    return found
 
 
 def place(tile: Tile, ordered: Sequence[Tile]) -> int:

@@ -72,6 +72,12 @@ def test_predictions_are_joined_by_case_and_configuration(tmp_path: Path) -> Non
     assert score.mean[5] == 1
 
 
+def test_errors_are_over_all_that_has_an_estimate() -> None:
+    measured = {CASE: {SMALL: 10.0, WIDE: 20.0, DEEP: 5.0}}
+    assert tiles.mean_error(measured, {CASE: {SMALL: 11.0, WIDE: 14.0}}) == pytest.approx(0.2)
+    assert tiles.mean_error(measured, {}) is None
+
+
 def test_a_case_without_an_answer_is_not_scored() -> None:
     measured = {CASE: {SMALL: 1.0}, Case("tma", 1, 1, 1): {SMALL: 1.0}}
     assert tiles.qualities(measured, {CASE: [SMALL]}).cases == 1
@@ -100,6 +106,13 @@ def test_the_plain_choice_never_sees_its_own_shape() -> None:
 )
 def test_names_tell_tiles(kernel: str, tile: Tile | None) -> None:
     assert tiles.tile_of(kernel) == tile
+
+
+def test_cuts_fill_the_chip_at_most() -> None:
+    winner = Winner({"m": "16", "n": "1024", "k": "4096"}, Tile(16, 64, 256))
+    assert tiles.cuts(winner, Tile(16, 64, 256), 304) == [1, 2, 4, 8, 16]  # of 16 tiles
+    assert tiles.cuts(winner, Tile(16, 64, 2048), 304) == [1, 2]
+    assert tiles.cuts(winner, Tile(16, 1, 256), 304) == [1]
 
 
 def test_places_count_from_one_and_end_behind_the_list() -> None:
