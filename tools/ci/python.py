@@ -14,8 +14,10 @@ def python(run: Run) -> Outcome:
     run.call(venv_tool("ruff"), "format", "--quiet", "--check", *files)
     run.call(venv_tool("mypy"), "--config-file", "tools/mypy.ini")
     outcome = Outcome(note=f"{len(files)} files")
-    tests = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("tools/*_test.py"))]
-    outcome += pytest(run, *tests)
+    for pattern in ("tools/*_test.py", "bench/**/*_test.py"):
+        outcome += pytest(
+            run, *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(pattern)))
+        )
     if not (ROOT / "pyproject.toml").exists():
         return outcome + Outcome(passed=0, note="no Python package yet")
     run.call(
