@@ -155,7 +155,7 @@ def h200_cells(answer: Answer, measured: Times, kind: str) -> list[str]:
 
 
 def microseconds_of(choice_us: float | None) -> str:
-    return "-" if choice_us is None else f"{choice_us:.3g}"
+    return "-" if choice_us is None else f"{choice_us:.{0 if choice_us >= 100 else 1}f}"
 
 
 def percent(share: float | None) -> str:
