@@ -8,6 +8,7 @@
 #include "orrery/base/quantity.h"
 #include "orrery/base/result.h"
 #include "orrery/kernel/program.h"
+#include "orrery/kernel/traversal.h"
 
 namespace orrery::kernel {
 
@@ -29,22 +30,12 @@ struct Walk {
 
 Result<Walk> walk_of(const Program& program, AxisId axis, int64_t part, const Extents& extents);
 
-/// The tile index along every grid axis (program.raster.order's axes, same order) of unit `unit`, 0
-/// <= unit < units. With a cluster of size c along an axis, the axis' tile count is rounded up to a
-/// multiple of c first (units beyond the tensor do nothing), and c consecutive units differ in that
-/// axis alone; bands are then of max(1, g / c) clusters if the cluster lies along the banded axis.
-/// Example: 5 x 2 tiles, group 2, no cluster:
-///
-///     unit   0      1      2      3      4      5      6      7      8      9
-///     tile   (0,0)  (1,0)  (0,1)  (1,1)  (2,0)  (3,0)  (2,1)  (3,1)  (4,0)  (4,1)
-struct UnitMap {
+/// The order in which the units of a program walk its grid (traversal.h): axis i is order[i]. With
+/// a cluster of size c along an axis, the axis' tile count is rounded up to a multiple of c first
+/// (units beyond the tensor do nothing); bands are then of max(1, g / c) clusters if the cluster
+/// lies along the banded axis.
+struct UnitMap : TileOrder {
   std::vector<AxisId> order;
-  std::vector<int64_t> tiles;  // after rounding
-  int64_t group = 1;
-  int64_t cluster = 1;    // size
-  size_t cluster_at = 0;  // index into order
-  int64_t units() const;
-  std::vector<int64_t> at(int64_t unit) const;
 };
 
 Result<UnitMap> unit_map(const Program& program, const Extents& extents);

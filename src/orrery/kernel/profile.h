@@ -10,6 +10,7 @@
 #include "orrery/base/quantity.h"
 #include "orrery/base/result.h"
 #include "orrery/kernel/program.h"
+#include "orrery/kernel/traversal.h"
 #include "orrery/machine/machine.h"
 
 namespace orrery::kernel {
@@ -73,6 +74,8 @@ struct ProfilePhase {
   int64_t ring = 1;
   PipeWork work;
   Chain chain;
+  bool in_turn = false;  // the pipes of a trip work one after the other within a group of warps
+                         // (softmax between two products); other groups and CTAs fill in meanwhile
 };
 
 /// A kind of unit: `count` units with the same phases (a ragged or causal kernel has several kinds,
@@ -140,6 +143,14 @@ struct Behaviour {
   double relative_error = 0;  // half an 80 % interval, relative
 };
 
+/// How the warps of a CTA share its units.
+enum class Roles : uint8_t {
+  One,          // all load and compute: a unit begins when the one before has ended
+  Cooperative,  // a producer loads ahead, over the ends of units; the others compute a unit
+                // together
+  PingPong,     // a producer, and two groups of consumers, each with units of its own
+};
+
 /// A kernel, counted.
 struct Profile {
   std::string kernel;  // its name, as a profiler would show it
@@ -150,10 +161,12 @@ struct Profile {
   int64_t threads = 0;      // per CTA
   int64_t ctas_per_sm = 1;  // resident at once: registers, shared memory, threads
   int64_t usable_sms = 0;   // SMs that the grid can use (clusters of 8 leave some idle); 0: all
+  Roles roles = Roles::One;
   std::vector<UnitKind> kinds;
   double rounds = 0;  // the list of kinds is issued so often, each time with count / rounds of each
                       // (ragged attention: the tiles of one head after those of another); 0: once
   Traffic traffic;
+  Traversal traversal;               // of launches with one kind of unit, where it is known
   bool programmatic_launch = false;  // overlaps its start with the end of the kernel before
   double extra_nodes = 0;            // memset or copy nodes that come with it
   LinkWork link;
