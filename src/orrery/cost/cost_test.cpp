@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "orrery/cost/clock.h"
+#include "orrery/plan/clock.h"
 #include "orrery/cost/estimate.h"
 #include "orrery/cost/memory.h"
 #include "orrery/cost/overlap.h"
@@ -190,9 +190,9 @@ TEST(Clock, FallsUnderLoadAndFurtherWhenSustained) {
   const auto machine = h200();
   const auto& clock = machine.chip.clock;
   const auto hertz = [&](plan::ClockState state) {
-    return clock_hertz(clock, tensor_power(clock, steady_share(clock, state)), 0.95, 0.3);
+    return plan::clock_hertz(clock, plan::tensor_power(clock, plan::steady_share(clock, state)), 0.95, 0.3);
   };
-  EXPECT_EQ(clock_hertz(clock, tensor_power(clock, 1), 0, 1), clock.max.value());
+  EXPECT_EQ(plan::clock_hertz(clock, plan::tensor_power(clock, 1), 0, 1), clock.max.value());
   EXPECT_NEAR(hertz(plan::ClockState::Burst), 1.61e9, 0.03e9);
   EXPECT_NEAR(hertz(plan::ClockState::Burst) / hertz(plan::ClockState::Steady), 1.18, 0.03);
   EXPECT_LT(hertz(plan::ClockState::Mixed), hertz(plan::ClockState::Burst));
@@ -269,10 +269,10 @@ TEST(Clock, AWindowOfLongReplaysIsSteady) {
   const plan::Window window{.calls = 6,
                             .warm_up = Duration::from(Seconds(15e-3)),
                             .length = Duration::from(Seconds(40e-3))};
-  EXPECT_GT(steady_share(clock, window, 10e-6), 0.2);
-  EXPECT_LT(steady_share(clock, window, 10e-6), 0.5);
-  EXPECT_GT(steady_share(clock, window, 10e-3), 0.99);
-  EXPECT_GT(steady_share(clock, window, 1.5e-3), steady_share(clock, window, 10e-6));
+  EXPECT_GT(plan::steady_share(clock, window, 10e-6), 0.2);
+  EXPECT_LT(plan::steady_share(clock, window, 10e-6), 0.5);
+  EXPECT_GT(plan::steady_share(clock, window, 10e-3), 0.99);
+  EXPECT_GT(plan::steady_share(clock, window, 1.5e-3), plan::steady_share(clock, window, 10e-6));
 }
 
 // 64 lanes: 640 integer operations take 10 clocks, 640 of fp32 on 128 lanes 5.

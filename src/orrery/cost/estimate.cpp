@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "orrery/cost/clock.h"
+#include "orrery/plan/clock.h"
 #include "orrery/cost/interval.h"
 #include "orrery/cost/link.h"
 #include "orrery/cost/memory.h"
@@ -79,7 +79,7 @@ Body body_of(const Work& work, double start, const machine::Chip& chip, double p
       return body;
     }
     const double busy = work.tensor / hertz / all;
-    const double next = clock_hertz(chip.clock, power, busy, std::min(1.0, work.dram / all));
+    const double next = plan::clock_hertz(chip.clock, power, busy, std::min(1.0, work.dram / all));
     if (next == hertz) {
       return body;
     }
@@ -161,7 +161,7 @@ ClosedForm::ClosedForm(machine::Machine machine) : machine_(std::move(machine)) 
   for (const auto state :
        {plan::ClockState::Burst, plan::ClockState::Steady, plan::ClockState::Mixed}) {
     const machine::Clock& clock = machine_.chip.clock;
-    tensor_power_[static_cast<size_t>(state)] = tensor_power(clock, steady_share(clock, state));
+    tensor_power_[static_cast<size_t>(state)] = plan::tensor_power(clock, plan::steady_share(clock, state));
   }
 }
 
@@ -187,8 +187,8 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                   ? residents_body(profile, chip, memory, core)
                   : body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(state)]);
   if (windowed && !residents) {
-    const double share = steady_share(chip.clock, conditions.window, start.sum() + body.seconds);
-    body = body_of(work, start.sum(), chip, tensor_power(chip.clock, share));
+    const double share = plan::steady_share(chip.clock, conditions.window, start.sum() + body.seconds);
+    body = body_of(work, start.sum(), chip, plan::tensor_power(chip.clock, share));
   }
 
   plan::Estimate estimate;

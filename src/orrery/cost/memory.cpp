@@ -3,7 +3,8 @@
 #include "orrery/cost/memory.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "orrery/plan/residency.h"
 
 namespace orrery::cost {
 
@@ -19,37 +20,11 @@ MemoryTime memory_time(const kernel::Profile& profile,
                        const machine::Chip& chip,
                        const plan::Conditions& conditions) {
   const auto& traffic = profile.traffic;
-  const double scratch = traffic.scratch_read.value();
-  const double outside = std::max(0.0, traffic.unique_read.value() - scratch);
-  const double recent = std::min(outside, traffic.recent_read.value());
-  const double other = outside - recent;
   const double written = traffic.unique_write.value();
-  const bool warm_activations = conditions.activations == plan::CacheState::Warm;
-  const bool warm_weights = conditions.weights == plan::CacheState::Warm;
-  const auto input_sets = static_cast<double>(std::max<int64_t>(1, conditions.input_sets));
-  const auto output_sets = static_cast<double>(std::max<int64_t>(1, conditions.output_sets));
-
-  // A cold operand streams through, and what is used once does not keep the rest out for long: only
-  // warm bytes count. A result is written back even if it is soon overwritten in L2 (relu of 1000 x
-  // 4096 into one buffer takes nearly as long as into many), unless all copies of everything fit.
-  const double warm_recent = warm_activations ? recent : 0;
-  const double warm = warm_recent + (warm_weights ? other : 0);
-  const double kept = warm_activations ? written : 0;
-  const double recent_sets =
-      conditions.activation_sets > 0 ? static_cast<double>(conditions.activation_sets) : input_sets;
-  const double touched = input_sets * (warm - warm_recent) + recent_sets * warm_recent;
-  const double read_share =
-      machine::resident_share(touched + output_sets * kept + scratch, chip.l2);
-  const double write_share = machine::resident_share(touched + recent_sets * kept, chip.l2);
-  const double scratch_share =
-      scratch > 0 ? machine::resident_share(scratch + written + (recent + other) / 2, chip.l2) : 0;
-  const double from_l2 = read_share * warm + scratch_share * scratch;
-  const double rewritten = output_sets < input_sets
-                               ? chip.l2.rewritten * machine::resident_share(warm + kept, chip.l2)
-                               : 0;
+  const plan::Residency resident = plan::residency(traffic, chip.l2, conditions);
+  const double from_l2 = resident.bytes(traffic);
   const double read = std::max(0.0, traffic.dram_read.value() - from_l2);
-  const double write =
-      traffic.dram_write.value() * (warm_activations ? (1 - write_share) * (1 - rewritten) : 1);
+  const double write = traffic.dram_write.value() * (1 - resident.kept);
 
   MemoryTime time;
   const double dram_share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;

@@ -8,18 +8,7 @@
 
 namespace orrery::cost {
 
-// What is in L2 needs no DRAM. Whether operands are, depends on what happened before:
-//   cold       the operand was not touched lately: every byte comes from DRAM
-//   warm       it was, and is still there as far as the bytes touched since fit into L2's effective
-//   size C:
-//              share = 1 / (1 + (bytes / C)^8), a knee rather than a step, since L2 hashes
-//              addresses over its slices
-// What the kernels of one call hand to each other (scratch) is warm, one copy of it whatever a loop
-// rotates among. Activations may be warm while weights are cold; what is written is as warm as the
-// activations (it stays in L2 until others push it out). A measuring loop over n sets of operands
-// touches n times the bytes in between. What the kernel before in the same sequence has touched (a
-// mask, an intermediate result) is there whatever the operands' state, as far as it fits beside
-// what this kernel moves.
+// plan/residency.h says what of it is in L2 already.
 //
 // DRAM moves reads at its read rate; writes at its write rate, less the more reads there are among
 // them:

@@ -64,7 +64,7 @@ struct Core {
 };
 
 /// Clock under load. Two states: burst (first tens of ms after idling) and steady (sustained);
-/// cost/clock.h has the formula that the powers enter. They are relative to the power at which the
+/// plan/clock.h has the formula that the powers enter. They are relative to the power at which the
 /// clock begins to fall.
 struct Clock {
   Hertz max;                      // boost, unloaded

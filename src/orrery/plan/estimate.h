@@ -51,7 +51,7 @@ enum class ClockState {
 
 /// A measuring loop: after a warm-up, replays of `calls` calls for `length`, at least `replays` of
 /// them, of which the median counts. Its middle lies at or behind the drop of the clock under load
-/// (cost/clock.h). No calls: not known.
+/// (plan/clock.h). No calls: not known.
 struct Window {
   int64_t calls = 0;
   Duration warm_up;

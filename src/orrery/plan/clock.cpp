@@ -1,6 +1,6 @@
 // Clock: power against frequency.
 // SPDX-License-Identifier: Apache-2.0
-#include "orrery/cost/clock.h"
+#include "orrery/plan/clock.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 
 #include "orrery/base/check.h"
 
-namespace orrery::cost {
+namespace orrery::plan {
 namespace {
 
 constexpr double kTrialReplays = 2;  // of a measuring loop, to find how long a replay takes
@@ -23,19 +23,19 @@ double tensor_power(const machine::Clock& clock, double steady_share) {
          std::pow(clock.tensor_power_steady / clock.tensor_power_burst, steady_share);
 }
 
-double steady_share(const machine::Clock& clock, plan::ClockState state) {
+double steady_share(const machine::Clock& clock, ClockState state) {
   switch (state) {
-    case plan::ClockState::Burst:
+    case ClockState::Burst:
       return 0;
-    case plan::ClockState::Steady:
+    case ClockState::Steady:
       return 1;
-    case plan::ClockState::Mixed:
+    case ClockState::Mixed:
       return clock.mixed_share;
   }
   ORR_UNREACHABLE();
 }
 
-double steady_share(const machine::Clock& clock, const plan::Window& window, double call) {
+double steady_share(const machine::Clock& clock, const Window& window, double call) {
   const double replay = std::max(1e-12, call * static_cast<double>(window.calls));
   const double before = std::max(1.0, std::floor(window.warm_up.seconds().value() / replay));
   const double timed = std::max(static_cast<double>(window.replays),
@@ -56,4 +56,4 @@ double clock_hertz(const machine::Clock& clock,
                     : clock.max.value() * std::exp(-std::log(power) / clock.exponent);
 }
 
-}  // namespace orrery::cost
+}  // namespace orrery::plan

@@ -5,7 +5,7 @@
 #include "orrery/machine/machine.h"
 #include "orrery/plan/estimate.h"
 
-namespace orrery::cost {
+namespace orrery::plan {
 
 // A chip under its power limit lowers its clock. Relative to the power at which that begins,
 //
@@ -17,7 +17,7 @@ namespace orrery::cost {
 // some element types cost more energy than bf16's, by a factor (`tensor_energy`) that multiplies
 // the busy share.
 //
-// The drop comes at a time that varies from run to run. A measuring window (plan::Window) reports
+// The drop comes at a time that varies from run to run. A measuring window (Window) reports
 // the median of its replays, so it is steady if the drop comes before the window's middle: the
 // share of such runs is the normal distribution of (middle - drop_after) / drop_spread. For a loop
 // of 15 ms warm-up and 40 ms of timing with replays of R the middle lies at
@@ -32,10 +32,10 @@ namespace orrery::cost {
 double tensor_power(const machine::Clock& clock, double steady_share);
 
 /// The weight of the steady state: 0 in burst, 1 when steady, mixed_share for ClockState::Mixed.
-double steady_share(const machine::Clock& clock, plan::ClockState state);
+double steady_share(const machine::Clock& clock, ClockState state);
 
 /// The same for a window of calls that take `call` seconds each.
-double steady_share(const machine::Clock& clock, const plan::Window& window, double call);
+double steady_share(const machine::Clock& clock, const Window& window, double call);
 
 /// Hertz; the shares lie in [0, 1], the tensor pipes' times the energy of its element type.
 double clock_hertz(const machine::Clock& clock,
@@ -43,4 +43,4 @@ double clock_hertz(const machine::Clock& clock,
                    double tensor_share,
                    double dram_share);
 
-}  // namespace orrery::cost
+}  // namespace orrery::plan
