@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "orrery/cost/estimate.h"
+#include "orrery/device/simulator.h"
 #include "orrery/frontend/decoder_list.h"
 #include "orrery/library/library.h"
 #include "orrery/machine/machine.h"
@@ -22,7 +24,7 @@ namespace {
 using namespace orrery;
 
 constexpr std::string_view kUsage =
-    "usage: orrery_validate_main [--given-kernel] MACHINE.toml LIBRARY.toml... TABLE.csv...\n"
+    "usage: orrery_validate_main [--given-kernel] [--by-device] MACHINE.toml LIBRARY.toml... TABLE.csv...\n"
     "prints per row: table,family,case,measured,predicted,low,high,bound (us)\n";
 
 Result<std::string> read_file(const std::string& path) {
@@ -37,6 +39,7 @@ Result<std::string> read_file(const std::string& path) {
 
 struct Inputs {
   bool given_kernel = false;
+  bool by_device = false;
   std::string machine;
   std::vector<std::string> libraries;
   std::vector<std::string> tables;
@@ -48,6 +51,8 @@ Inputs inputs_of(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--given-kernel") {
       inputs.given_kernel = true;
+    } else if (word == "--by-device") {
+      inputs.by_device = true;
     } else if (word.ends_with(".csv")) {
       inputs.tables.push_back(word);
     } else if (inputs.machine.empty()) {
@@ -124,10 +129,15 @@ Result<machine::Machine> machine_of(const std::string& path) {
 Result<void> score(const Inputs& inputs) {
   ORR_TRY(machine::Machine machine, machine_of(inputs.machine));
   ORR_TRY(const library::Library library, libraries_of(inputs.libraries));
-  const cost::ClosedForm estimator(std::move(machine));
+  std::unique_ptr<plan::Estimator> estimator;
+  if (inputs.by_device) {
+    estimator = std::make_unique<device::Simulator>(std::move(machine));
+  } else {
+    estimator = std::make_unique<cost::ClosedForm>(std::move(machine));
+  }
   for (const std::string& path : inputs.tables) {
     validate::Setup setup{.library = library,
-                          .estimator = estimator,
+                          .estimator = *estimator,
                           .decoders = {},
                           .given_kernel = inputs.given_kernel};
     ORR_TRY(setup.decoders, decoders_of(path));
