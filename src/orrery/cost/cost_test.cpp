@@ -7,13 +7,13 @@
 #include <random>
 #include <string>
 
-#include "orrery/plan/clock.h"
 #include "orrery/cost/estimate.h"
 #include "orrery/cost/memory.h"
 #include "orrery/cost/overlap.h"
 #include "orrery/cost/trip.h"
 #include "orrery/cost/waves.h"
 #include "orrery/library/library.h"
+#include "orrery/plan/clock.h"
 #include "test/support/tree.h"
 
 namespace orrery::cost {
@@ -190,7 +190,8 @@ TEST(Clock, FallsUnderLoadAndFurtherWhenSustained) {
   const auto machine = h200();
   const auto& clock = machine.chip.clock;
   const auto hertz = [&](plan::ClockState state) {
-    return plan::clock_hertz(clock, plan::tensor_power(clock, plan::steady_share(clock, state)), 0.95, 0.3);
+    return plan::clock_hertz(
+        clock, plan::tensor_power(clock, plan::steady_share(clock, state)), 0.95, 0.3);
   };
   EXPECT_EQ(plan::clock_hertz(clock, plan::tensor_power(clock, 1), 0, 1), clock.max.value());
   EXPECT_NEAR(hertz(plan::ClockState::Burst), 1.61e9, 0.03e9);

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "orrery/plan/clock.h"
 #include "orrery/cost/interval.h"
 #include "orrery/cost/link.h"
 #include "orrery/cost/memory.h"
 #include "orrery/cost/overlap.h"
 #include "orrery/cost/residents.h"
 #include "orrery/cost/waves.h"
+#include "orrery/plan/clock.h"
 
 namespace orrery::cost {
 namespace {
@@ -161,7 +161,8 @@ ClosedForm::ClosedForm(machine::Machine machine) : machine_(std::move(machine)) 
   for (const auto state :
        {plan::ClockState::Burst, plan::ClockState::Steady, plan::ClockState::Mixed}) {
     const machine::Clock& clock = machine_.chip.clock;
-    tensor_power_[static_cast<size_t>(state)] = plan::tensor_power(clock, plan::steady_share(clock, state));
+    tensor_power_[static_cast<size_t>(state)] =
+        plan::tensor_power(clock, plan::steady_share(clock, state));
   }
 }
 
@@ -187,7 +188,8 @@ plan::Estimate ClosedForm::time(const kernel::Profile& profile,
                   ? residents_body(profile, chip, memory, core)
                   : body_of(work, start.sum(), chip, tensor_power_[static_cast<size_t>(state)]);
   if (windowed && !residents) {
-    const double share = plan::steady_share(chip.clock, conditions.window, start.sum() + body.seconds);
+    const double share =
+        plan::steady_share(chip.clock, conditions.window, start.sum() + body.seconds);
     body = body_of(work, start.sum(), chip, plan::tensor_power(chip.clock, share));
   }
 

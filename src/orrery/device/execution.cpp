@@ -65,7 +65,9 @@ class Units {
   }
 
  private:
-  double count(uint32_t kind) const { return kind < steps_.counts.size() ? steps_.counts[kind] : 0; }
+  double count(uint32_t kind) const {
+    return kind < steps_.counts.size() ? steps_.counts[kind] : 0;
+  }
 
   bool advance() {
     const bool last = kind_ + 1 >= steps_.counts.size();
@@ -165,7 +167,8 @@ double Execution::start_clock(double now, bool later) {
   const double interval = chip_.launch.block_interval.value() * profile_.behaviour.start_share *
                           static_cast<double>(profile_.ctas) /
                           static_cast<double>(std::max<int64_t>(1, steps_.groups));
-  const double start = starts_.reserve(now, std::min(interval, chip_.launch.block_interval.value()));
+  const double start =
+      starts_.reserve(now, std::min(interval, chip_.launch.block_interval.value()));
   return start + (later ? profile_.behaviour.restart.value() : 0);
 }
 
@@ -333,8 +336,13 @@ void Execution::end_phase(double now, uint32_t index) {
     }
   }
   ++actor.phase;
-  const bool last = actor.phase >= steps_.kinds[actor.kind].size();
-  schedule(now, index, last ? Next::Unit : Next::Phase);
+  if (actor.phase < steps_.kinds[actor.kind].size()) {
+    return schedule(now, index, Next::Phase);
+  }
+  if (!steps_.persistent) {
+    return end_group(now, index);
+  }
+  schedule(now, index, Next::Unit);
 }
 
 void Execution::end_group(double now, uint32_t index) {
@@ -402,8 +410,7 @@ double Execution::load(
 }
 
 // Queues a trip's work at some pipes; returns when the last of them is done.
-double Execution::reserve(
-    double now, Sm& sm, const Step& step, Pipe from, Pipe to, double share) {
+double Execution::reserve(double now, Sm& sm, const Step& step, Pipe from, Pipe to, double share) {
   double done = now;
   for (auto pipe = static_cast<size_t>(from); pipe <= static_cast<size_t>(to); ++pipe) {
     if (step.busy[pipe] > 0) {

@@ -33,7 +33,7 @@ struct SmBusy {
 
 /// What happened.
 struct Run {
-  double clocks = 0;  // from the start of the first group to the last byte written
+  double clocks = 0;         // from the start of the first group to the last byte written
   double groups_clocks = 0;  // until the last group has ended
   std::vector<SmBusy> sms;
   double tensor_energy = 0;  // clocks of the tensor pipes times energy, all SMs

@@ -10,6 +10,23 @@ namespace {
 
 constexpr int64_t kMostTiles = 1 << 25;  // followed one by one; beyond, totals are used
 
+// Bytes of all units.
+struct Passed {
+  double read = 0;
+  double written = 0;
+};
+
+Passed passed(const kernel::Profile& profile) {
+  Passed sum;
+  for (const kernel::UnitKind& kind : profile.kinds) {
+    for (const kernel::ProfilePhase& phase : kind.phases) {
+      sum.read += kind.count * phase.trips * phase.work.l2_read.value();
+      sum.written += kind.count * phase.trips * phase.work.l2_write.value();
+    }
+  }
+  return sum;
+}
+
 // Trips of the first phase that loops.
 int64_t walk_trips(const kernel::Profile& profile) {
   for (const kernel::UnitKind& kind : profile.kinds) {
@@ -40,12 +57,13 @@ Memory::Memory(const kernel::Profile& profile,
   const double held = resident.bytes(traffic);
   const double unique = traffic.unique_read.value();
   cold_share_ = unique > 0 ? std::clamp((unique - held) / unique, 0.0, 1.0) : 0;
-  if (traffic.l2_read.value() > 0) {
-    dram_per_read_ = std::max(0.0, traffic.dram_read.value() - held) / traffic.l2_read.value();
+  const Passed all = passed(profile);
+  if (all.read > 0) {
+    dram_per_read_ = std::max(0.0, traffic.dram_read.value() - held) / all.read;
+    fresh_share_ = std::min(1.0, std::max(unique, traffic.dram_read.value()) / all.read);
   }
-  if (traffic.l2_write.value() > 0) {
-    dram_per_write_ =
-        traffic.dram_write.value() * (1 - resident.kept) / traffic.l2_write.value();
+  if (all.written > 0) {
+    dram_per_write_ = traffic.dram_write.value() * (1 - resident.kept) / all.written;
   }
   follow(profile, chip.l2, resident);
 }
@@ -127,10 +145,8 @@ Read Memory::read_tiles(double now, const Place& place, int64_t trip, double byt
     cache_->set_ready(tile, done);
     ready = std::max(ready, done);
   }
-  const double share = all > 0 ? fresh / all : 1;
   moved_.l2_read += bytes;
-  const double l2 =
-      l2_.reserve(now, bytes * (share / stream_rate_ + (1 - share) / shared_rate_));
+  const double l2 = pass_l2(now, bytes, std::min(fresh, bytes));
   return {std::max(ready, l2), all > 0 ? missed / all : 0};
 }
 
@@ -140,9 +156,7 @@ Read Memory::read(double now, double bytes) {
   }
   moved_.l2_read += bytes;
   const double from_dram = bytes * dram_per_read_;
-  const double fresh = std::min(1.0, dram_per_read_);
-  const double l2 =
-      l2_.reserve(now, bytes * (fresh / stream_rate_ + (1 - fresh) / shared_rate_));
+  const double l2 = pass_l2(now, bytes, bytes * fresh_share_);
   const double dram = from_dram > 0 ? reserve_dram_read(now, from_dram) : now;
   return {std::max(l2, dram), cold_share_};
 }
@@ -156,7 +170,12 @@ double Memory::write(double now, double bytes) {
   if (cache_) {
     cache_->pass(bytes);
   }
-  return l2_.reserve(now, bytes / stream_rate_);
+  return pass_l2(now, bytes, bytes);
+}
+
+double Memory::pass_l2(double now, double bytes, double fresh) {
+  const double lines = fresh > 0 ? lines_.reserve(now, fresh / stream_rate_) : now;
+  return std::max(lines, l2_.reserve(now, bytes / shared_rate_));
 }
 
 // DRAM writes what waits while no read wants it.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,8 +15,8 @@
 
 namespace orrery::device {
 
-// Time is in clocks of the SM clock, at which L2 runs too; DRAM's rate in bytes a clock follows from
-// the clock that the launch runs at.
+// Time is in clocks of the SM clock, at which L2 runs too; DRAM's rate in bytes a clock follows
+// from the clock that the launch runs at.
 //
 // A read passes L2, and DRAM as far as L2 does not hold it. Which bytes those are is known from the
 // walk over the operands' tiles where the profile has one (kernel::Traversal); otherwise each read
@@ -52,6 +53,7 @@ class Memory {
   struct Place {
     std::vector<int64_t> tiles;  // of each operand
   };
+
   void place(int64_t unit, Place& place) const;
 
   /// Trip `trip` reads its tiles, `bytes` through the SM's port.
@@ -67,15 +69,17 @@ class Memory {
   double drained() const;
 
   const Moved& moved() const { return moved_; }
-  double l2_busy() const { return l2_.busy(); }
+
+  double l2_busy() const { return std::max(l2_.busy(), lines_.busy()); }
+
   /// Clocks that DRAM works, what waits included.
   double dram_busy() const { return dram_busy_ + (drained() - dram_free_); }
 
  private:
   struct Operand {
-    double bytes = 0;        // of a tile
-    double absent = 1;       // share of a tile that its first read does not find in L2
-    int64_t first = 0;       // number of its first tile
+    double bytes = 0;              // of a tile
+    double absent = 1;             // share of a tile that its first read does not find in L2
+    int64_t first = 0;             // number of its first tile
     std::vector<int64_t> strides;  // tiles per step along each axis of the order
     int64_t trip_stride = 0;
   };
@@ -83,6 +87,7 @@ class Memory {
   void follow(const kernel::Profile& profile,
               const machine::L2& l2,
               const plan::Residency& resident);
+  double pass_l2(double now, double bytes, double fresh);
   double reserve_dram_read(double now, double bytes);
   void drain_until(double now);
 
@@ -92,15 +97,17 @@ class Memory {
   double read_rate_;  // DRAM, bytes a clock
   double write_rate_;
   double mix_;
-  double cold_share_ = 1;    // of reads, where tiles are not followed: latency
+  double cold_share_ = 1;     // of reads, where tiles are not followed: latency
   double dram_per_read_ = 0;  // bytes from DRAM per byte read from L2
+  double fresh_share_ = 1;    // of the read bytes: read for the first time
   double dram_per_write_ = 0;
-  double held_back_;  // bytes of writes that L2 can keep from DRAM
+  double held_back_;    // bytes of writes that L2 can keep from DRAM
   double waiting_ = 0;  // bytes written that DRAM has not seen yet
   double dram_free_ = 0;
   double dram_busy_ = 0;
   int64_t part_trips_ = 0;
-  sim::Server l2_;
+  sim::Server l2_;     // all bytes
+  sim::Server lines_;  // bytes of lines that nobody else reads at the time
   std::optional<TileCache> cache_;
   std::vector<Operand> operands_;
   Moved moved_;

@@ -14,9 +14,10 @@ namespace {
 
 // Seconds before the first block runs.
 double start_seconds(const kernel::Profile& profile,
-                     const machine::Launch& launch,
+                     const machine::Chip& chip,
                      const plan::Conditions& conditions,
                      double cold_share) {
+  const machine::Launch& launch = chip.launch;
   const Duration gap =
       launch.graph_gap + (conditions.follows_other ? launch.graph_gap_other : Duration::zero());
   double seconds = profile.fixed.seconds().value();
@@ -24,10 +25,13 @@ double start_seconds(const kernel::Profile& profile,
     seconds += gap.seconds().value() * (1 + profile.extra_nodes);
   }
   if (profile.traffic.unique_read.value() > 0) {
-    seconds += launch.first_access.seconds().value() +
-               cold_share * launch.cold_access.seconds().value();
+    // The file has the whole time to the first operands; their latency is in the run.
+    const double hertz = chip.clock.max.value();
+    seconds +=
+        launch.first_access.seconds().value() - chip.l2.latency.value() / hertz +
+        cold_share * (launch.cold_access.seconds().value() - chip.dram.latency.value() / hertz);
   }
-  return seconds;
+  return std::max(0.0, seconds);
 }
 
 double link_seconds(const kernel::LinkWork& work, const machine::Link& link) {
@@ -51,8 +55,7 @@ class ClockLaw {
     for (int round = 0; round < kRounds; ++round) {
       const double all = start + std::max(clocks / hertz, dram_seconds);
       const double tensor = std::min(1.0, tensor_clocks / hertz / all) * conditions_.data_power;
-      hertz = plan::clock_hertz(
-          clock_, power(all), tensor, std::min(1.0, dram_seconds / all));
+      hertz = plan::clock_hertz(clock_, power(all), tensor, std::min(1.0, dram_seconds / all));
     }
     return hertz;
   }
@@ -125,9 +128,9 @@ Share busiest(const Run& run, const machine::Chip& chip, double clocks) {
       {pipe(Pipe::Shared), plan::Bound::Shared},
       {std::max(run.l2_busy, port) / clocks, plan::Bound::L2},
   };
-  return *std::max_element(std::begin(shares), std::end(shares), [](const Share& a, const Share& b) {
-    return a.share < b.share;
-  });
+  return *std::max_element(std::begin(shares),
+                           std::end(shares),
+                           [](const Share& a, const Share& b) { return a.share < b.share; });
 }
 
 constexpr double kBusy = 0.5;  // a resource idle for longer does not bound the kernel: waiting does
@@ -148,7 +151,7 @@ Simulation Simulator::simulate(const kernel::Profile& profile,
   const double unique = profile.traffic.unique_read.value();
   const double cold =
       unique > 0 ? std::clamp(1 - resident.bytes(profile.traffic) / unique, 0.0, 1.0) : 0;
-  const double start = start_seconds(profile, chip.launch, conditions, cold);
+  const double start = start_seconds(profile, chip, conditions, cold);
   const double sms = static_cast<double>(chip.core.count);
   const ClockLaw law(chip.clock, conditions);
 
@@ -169,24 +172,25 @@ Simulation Simulator::simulate(const kernel::Profile& profile,
     simulation.hertz = hertz;
   }
   const Run& seen = simulation.run;
-  const double body = std::max(seen.clocks / simulation.hertz, link_seconds(profile.link, chip.link));
+  const double body =
+      std::max(seen.clocks / simulation.hertz, link_seconds(profile.link, chip.link));
   const double hops = profile.link.hops * profile.link.hop.seconds().value();
   const double device = start + hops + body;
   const double host = profile.host.seconds().value();
 
   plan::Estimate& estimate = simulation.estimate;
   estimate.time = max(Duration::from(Seconds(std::max(device, host))), Duration::picoseconds(1));
-  const double error = profile.behaviour.relative_error > 0 ? profile.behaviour.relative_error
-                                                            : chip.overlap.error;
+  const double error =
+      profile.behaviour.relative_error > 0 ? profile.behaviour.relative_error : chip.overlap.error;
   estimate.low = estimate.time / (1 + error);
   estimate.high = estimate.time * (1 + error);
   estimate.evidence = plan::Evidence::Simulated;
   estimate.dram = Bytes(seen.moved.dram_read + seen.moved.dram_write);
   const Share most = busiest(seen, chip, std::max(1.0, seen.clocks));
-  estimate.bound = host > device || start > body        ? plan::Bound::Launch
+  estimate.bound = host > device || start > body                   ? plan::Bound::Launch
                    : body * simulation.hertz > seen.clocks * 1.001 ? plan::Bound::Link
-                   : most.share < kBusy                 ? plan::Bound::Latency
-                                                        : most.bound;
+                   : most.share < kBusy                            ? plan::Bound::Latency
+                                                                   : most.bound;
   const auto term = [&](const char* name, double value) {
     if (value > 0) {
       estimate.terms.push_back({name, Duration::from(Seconds(value))});

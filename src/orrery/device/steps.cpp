@@ -110,7 +110,8 @@ Steps steps_of(const kernel::Profile& profile, const machine::Chip& chip) {
     all += count;
   }
   steps.units = std::llround(all);
-  steps.sms = profile.usable_sms > 0 ? std::min(profile.usable_sms, chip.core.count) : chip.core.count;
+  steps.sms =
+      profile.usable_sms > 0 ? std::min(profile.usable_sms, chip.core.count) : chip.core.count;
   steps.persistent = profile.ctas < profile.units;
   steps.groups = (steps.persistent ? profile.ctas : profile.units) * parts;
   steps.groups_per_sm = std::max<int64_t>(1, profile.ctas_per_sm) * parts;

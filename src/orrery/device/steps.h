@@ -23,10 +23,10 @@ struct Step {
   std::array<double, kPipes> busy = {};  // clocks of each pipe, a trip
   double read = 0;                       // bytes through the SM's port to L2, a trip
   double write = 0;
-  double waits = 0;   // dependent global accesses: of a trip, or of the first one with a ring
-  double chain = 0;   // clocks of what else must happen one after the other in a trip
-  double trips = 1;   // the last may be a part of one
-  int64_t ring = 1;   // ring - 1 trips are loaded ahead
+  double waits = 0;  // dependent global accesses: of a trip, or of the first one with a ring
+  double chain = 0;  // clocks of what else must happen one after the other in a trip
+  double trips = 1;  // the last may be a part of one
+  int64_t ring = 1;  // ring - 1 trips are loaded ahead
   bool in_turn = false;
   bool walks = false;  // its trips step along the operands' tiles (kernel/traversal.h)
   double energy = 1;   // of its products, relative to bf16's

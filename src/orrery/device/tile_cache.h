@@ -1,4 +1,5 @@
-// The tile cache: which tiles of a launch's operands L2 holds, the least recently used leaving first.
+// The tile cache: which tiles of a launch's operands L2 holds, the least recently used leaving
+// first.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -30,6 +31,7 @@ class TileCache {
 
   /// When the tile's bytes are there, for those who read it while it is on its way.
   double ready(int64_t tile) const { return tiles_[static_cast<size_t>(tile)].ready; }
+
   void set_ready(int64_t tile, double time) { tiles_[static_cast<size_t>(tile)].ready = time; }
 
  private:

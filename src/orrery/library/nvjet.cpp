@@ -197,6 +197,7 @@ Profile nvjet_profile(const NvjetKernel& kernel,
       .l2_read = Bytes(units * static_cast<double>(launch.steps) * work.l2_read.value()),
       .l2_write = Bytes(written)};
   profile.fixed = table.fixed;
+  profile.roles = kernel::Roles::Cooperative;
   profile.behaviour.dram_share = table.dram_share;
   profile.behaviour.overlap = table.overlap;
   profile.behaviour.relative_error = error_for(problem.call, table);

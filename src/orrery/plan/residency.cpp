@@ -50,9 +50,8 @@ Residency residency(const kernel::Traffic& traffic,
       conditions.activation_sets > 0 ? static_cast<double>(conditions.activation_sets) : input_sets;
   const double touched = input_sets * (warm - warm_recent) + recent_sets * warm_recent;
   const double read_share = machine::resident_share(touched + output_sets * kept + scratch, l2);
-  const double rewritten = output_sets < input_sets
-                               ? l2.rewritten * machine::resident_share(warm + kept, l2)
-                               : 0;
+  const double rewritten =
+      output_sets < input_sets ? l2.rewritten * machine::resident_share(warm + kept, l2) : 0;
   Residency share;
   share.recent = warm_activations ? read_share : 0;
   share.other = warm_weights ? read_share : 0;

@@ -29,6 +29,7 @@ class Queue {
   };
 
   bool empty() const { return heap_.empty(); }
+
   size_t size() const { return heap_.size(); }
 
   /// Pushes since construction: the number of events that were or will be popped.

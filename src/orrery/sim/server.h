@@ -4,8 +4,8 @@
 
 namespace orrery::sim {
 
-/// First come, first served, one piece of work at a time. Reserving in the order of events is all it
-/// takes: when the work will be done is known at once, and no event is needed for it.
+/// First come, first served, one piece of work at a time. Reserving in the order of events is all
+/// it takes: when the work will be done is known at once, and no event is needed for it.
 ///
 ///     reserve(0, 10) -> 10     reserve(4, 10) -> 20     reserve(50, 10) -> 60
 class Server {

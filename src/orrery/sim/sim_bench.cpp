@@ -19,6 +19,7 @@ void replace_top(benchmark::State& state) {
   }
   state.SetItemsProcessed(state.iterations());
 }
+
 BENCHMARK(replace_top)->Arg(132)->Arg(528)->Arg(4224);
 
 }  // namespace

@@ -47,9 +47,8 @@ RC_GTEST_PROP(Queue, PopsAStableSortOfAnyPushes, (const std::vector<uint8_t>& ti
     queue.push(times[i] / 16, i);
     want[i] = i;
   }
-  std::stable_sort(want.begin(), want.end(), [&](size_t a, size_t b) {
-    return times[a] / 16 < times[b] / 16;
-  });
+  std::stable_sort(
+      want.begin(), want.end(), [&](size_t a, size_t b) { return times[a] / 16 < times[b] / 16; });
   for (const size_t next : want) {
     RC_ASSERT(queue.pop().event == next);
   }

@@ -24,7 +24,8 @@ namespace {
 using namespace orrery;
 
 constexpr std::string_view kUsage =
-    "usage: orrery_validate_main [--given-kernel] [--by-device] MACHINE.toml LIBRARY.toml... TABLE.csv...\n"
+    "usage: orrery_validate_main [--given-kernel] [--by-device] MACHINE.toml LIBRARY.toml... "
+    "TABLE.csv...\n"
     "prints per row: table,family,case,measured,predicted,low,high,bound (us)\n";
 
 Result<std::string> read_file(const std::string& path) {
