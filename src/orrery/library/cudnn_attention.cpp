@@ -23,6 +23,7 @@ struct CudnnTable {
   double tensor_share = 1;
   double issue_per_score = 0;
   double pipe_overlap = 0;
+  double turn = 0;
   double diagonal = 0;
   double unit = 0;
   Duration fixed;
@@ -48,6 +49,8 @@ std::vector<Profile> cudnn_prefill(const AttentionCall& call,
   ProfilePhase block;
   block.name = "main loop";
   block.ring = 2;
+  block.in_turn = true;
+  block.chain.fixed = Cycles(table.turn);
   block.work.tensor = Flops(2 * scores * static_cast<double>(call.head_dim + value_dim(call)));
   block.work.tensor_type = call.dtype;
   block.work.tensor_share = table.tensor_share;
@@ -76,6 +79,7 @@ std::vector<Profile> cudnn_prefill(const AttentionCall& call,
   profile.extra_nodes = 1;  // a memset of its work counter
   profile.fixed = table.fixed;
   profile.behaviour.pipe_overlap = table.pipe_overlap;
+  profile.behaviour.streams = 2;  // two groups of warps, 64 queries each
   return {std::move(profile)};
 }
 
@@ -171,6 +175,7 @@ CudnnTable read_cudnn_table(NumberFile& file) {
   return {.tensor_share = file.number("attention.tensor_share", Unit::One),
           .issue_per_score = one(file, "attention.issue_per_score"),
           .pipe_overlap = file.number("attention.pipe_overlap", Unit::One),
+          .turn = file.number("attention.turn", Unit::Cycles),
           .diagonal = one(file, "attention.diagonal"),
           .unit = cycles(file, "attention.unit"),
           .fixed = duration(file, "attention.fixed"),
