@@ -64,6 +64,10 @@ std::vector<Argument> PredictOptions::arguments(Takes takes) {
        .value = "C",
        .help = "operators: operands cold or warm [cold]",
        .text = &cache_},
+      {.name = "--by",
+       .value = "WHO",
+       .help = "who times kernels: cost (closed form) or device (simulated) [cost]",
+       .text = &by_},
       {.name = "--pass-off",
        .value = "NAME",
        .help = "models: do not run this pass (may be repeated)",
@@ -170,6 +174,7 @@ Result<session::SweepRequest> PredictOptions::sweep_request(
   request.options = given();
   request.state = state_;
   request.cache = cache_;
+  request.by = by_;
   request.passes_off = passes_off_;
   const char* variable = std::getenv("ORRERY_THREADS");
   const std::string threads_text = threads_.empty() && variable != nullptr ? variable : threads_;
@@ -232,6 +237,7 @@ Result<Answer> PredictOptions::compare(const session::Session& session,
 Result<session::ModelRequest> PredictOptions::model_request(const std::string& machine) const {
   ORR_TRY(session::ModelRequest request, session::model_request(subject_[0], machine, given()));
   request.state = state_.empty() ? request.state : state_;
+  request.by = by_.empty() ? request.by : by_;
   request.passes_off = passes_off_;
   return request;
 }
@@ -257,6 +263,7 @@ Result<Answer> PredictOptions::predict_call(const session::Session& session,
   };
   request.state = state_.empty() ? request.state : state_;
   request.cache = cache_.empty() ? request.cache : cache_;
+  request.by = by_.empty() ? request.by : by_;
   request.advice = detail == report::Detail::Explained;
   ORR_TRY(const report::CallPrediction prediction, session.predict(request));
   ORR_TRY_VOID(write_page(prediction, {machine}));

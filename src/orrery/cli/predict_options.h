@@ -62,6 +62,7 @@ class PredictOptions {
   std::vector<std::string> texts_;    // of session::model_options(), in their order
   std::string state_;
   std::string cache_;
+  std::string by_;
   std::vector<std::string> passes_off_;
   std::string threads_;
   std::string html_;

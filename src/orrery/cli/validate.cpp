@@ -54,6 +54,10 @@ class Validate final : public Command {
          .value = "R",
          .help = "graph or eager, where no column says [as measured]",
          .text = &runtime_},
+        {.name = "--by",
+         .value = "WHO",
+         .help = "who times kernels: cost (closed form) or device (simulated) [cost]",
+         .text = &by_},
         {.name = "--given",
          .value = "WHAT",
          .help =
@@ -67,6 +71,7 @@ class Validate final : public Command {
     request_.state = given(state_);
     request_.cache = given(cache_);
     request_.runtime = given(runtime_);
+    request_.by = by_.empty() ? request_.by : by_;
     if (!given_.empty() && given_ != "kernel") {
       return make_error(
           ErrorCode::InvalidInput, "[cli.validate] --given: got '{}', need kernel", given_);
@@ -87,6 +92,7 @@ class Validate final : public Command {
   std::string state_;
   std::string cache_;
   std::string runtime_;
+  std::string by_;
   std::string given_;
   bool json_ = false;
 };

@@ -117,11 +117,13 @@ report::Setting Predictor::Known::setting_of(plan::ClockState clock) const {
   return same;
 }
 
-Result<Predictor::Known*> Predictor::known_machine(std::string_view name) {
-  auto found = machines_.find(name);
+Result<Predictor::Known*> Predictor::known_machine(std::string_view name, std::string_view by) {
+  ORR_TRY(const By timed_by, parse_by(by));
+  std::pair key(std::string(name), timed_by);
+  auto found = machines_.find(key);
   if (found == machines_.end()) {
-    ORR_TRY(Opened opened, open(catalog_, name));
-    found = machines_.emplace(name, std::make_unique<Known>(std::move(opened))).first;
+    ORR_TRY(Opened opened, open(catalog_, name, timed_by));
+    found = machines_.emplace(std::move(key), std::make_unique<Known>(std::move(opened))).first;
   }
   Known& known = *found->second;
   if (known.times.size() > kMostCalls) {
@@ -194,7 +196,7 @@ Result<report::ModelPrediction> Predictor::compute(const ModelRequest& request) 
   ORR_TRY(const graph::Graph* const graph, known_graph(*found, step.phase, parallel_of(request)));
   keep_sizes(*graph, request, step);
   ORR_TRY(graph::Sizes bound, graph::Sizes::bind(*graph, step.sizes));
-  ORR_TRY(Known* const known, known_machine(request.machine));
+  ORR_TRY(Known* const known, known_machine(request.machine, request.by));
   const machine::Chip& chip = known->opened.machine().chip;
   ORR_TRY_VOID(passes::check_engine(engine, chip.architecture));
   const passes::Context context{.sizes = std::move(bound),
@@ -249,7 +251,7 @@ Result<report::CallPrediction> Predictor::predict(const CallRequest& request) {
   ORR_TRY(conditions.clock, parse_state(request.state));
   ORR_TRY(conditions.weights, parse_cache(request.cache));
   conditions.activations = conditions.weights;
-  ORR_TRY(Known* const known, known_machine(request.machine));
+  ORR_TRY(Known* const known, known_machine(request.machine, request.by));
   ORR_TRY(plan::StepTime time, known->times.time(call, conditions));
   report::CallPrediction prediction{
       .call = std::move(call),

@@ -53,7 +53,7 @@ class Predictor {
     explicit Known(Opened made)
         : opened(std::move(made)),
           setting(session::setting(opened, plan::ClockState::Steady)),
-          times(opened.library, opened.estimator) {}
+          times(opened.library, *opened.estimator) {}
 
     report::Setting setting_of(plan::ClockState clock) const;
 
@@ -69,7 +69,7 @@ class Predictor {
   };
 
   Result<report::ModelPrediction> compute(const ModelRequest& request);
-  Result<Known*> known_machine(std::string_view name);
+  Result<Known*> known_machine(std::string_view name, std::string_view by);
   Result<Model*> known_model(const ModelRequest& request);
   Result<const graph::Graph*> known_graph(Model& model,
                                           frontend::Phase phase,
@@ -81,7 +81,7 @@ class Predictor {
                   const machine::Chip& chip);
 
   const Catalog& catalog_;
-  std::map<std::string, std::unique_ptr<Known>, std::less<>> machines_;
+  std::map<std::pair<std::string, By>, std::unique_ptr<Known>> machines_;
   std::map<std::pair<std::string, frontend::PrecisionNames>, Model> models_;
   passes::Rewrites rewrites_;  // of the graphs of models_
   std::deque<std::pair<ModelRequest, Result<report::ModelPrediction>>> answers_;  // newest first

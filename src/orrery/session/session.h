@@ -38,6 +38,7 @@ struct ModelRequest {
   std::string runtime = "graph";
   std::string engine = "pytorch";  // whose attention, experts and all-reduces (passes/engine.h)
   std::string state = "steady";    // of the clock: burst or steady
+  std::string by = "cost";         // who times kernels: cost (closed form) or device (simulated)
   double usable_memory =
       0.9;  // share of the machine's memory; vLLM's gpu_memory_utilization is 0.9
   std::vector<std::string> passes_off = {};
@@ -64,6 +65,7 @@ struct CallRequest {
   std::string state =
       "mixed";  // burst, steady, or a window across both, as tables of kernels are measured
   std::string cache = "cold";  // of the operands: cold or warm
+  std::string by = "cost";     // who times it: cost (closed form) or device (simulated)
   bool advice = false;         // also try small changes that would make it faster
 };
 
@@ -74,6 +76,7 @@ struct ValidateRequest {
   std::optional<std::string> state = {};  // left out: as the file was measured
   std::optional<std::string> cache = {};
   std::optional<std::string> runtime = {};
+  std::string by = "cost";    // who times kernels: cost (closed form) or device (simulated)
   bool given_kernel = false;  // the names of the kernels that ran may be read
 };
 

@@ -69,10 +69,10 @@ void roofline(benchmark::State& state) {
 BENCHMARK(roofline);
 
 void known_profile(benchmark::State& state) {
-  const auto step = plan::time_call(call_of(state), {}, h200().library, h200().estimator);
+  const auto step = plan::time_call(call_of(state), {}, h200().library, *h200().estimator);
   const kernel::Profile& profile = step->kernels->front();
   for (auto _ : state) {
-    benchmark::DoNotOptimize(h200().estimator.time(profile, {}));
+    benchmark::DoNotOptimize(h200().estimator->time(profile, {}));
   }
   label(state);
 }
@@ -82,7 +82,7 @@ BENCHMARK(known_profile)->DenseRange(0, kCases.size() - 1);
 void operator_first_time(benchmark::State& state) {
   const library::Call call = call_of(state);
   for (auto _ : state) {
-    plan::CallTimes times(h200().library, h200().estimator);
+    plan::CallTimes times(h200().library, *h200().estimator);
     benchmark::DoNotOptimize(times.time(call, {}));
   }
   label(state);
@@ -92,7 +92,7 @@ BENCHMARK(operator_first_time)->DenseRange(0, kCases.size() - 1)->Unit(benchmark
 
 void operator_again(benchmark::State& state) {
   const library::Call call = call_of(state);
-  plan::CallTimes times(h200().library, h200().estimator);
+  plan::CallTimes times(h200().library, *h200().estimator);
   for (auto _ : state) {
     benchmark::DoNotOptimize(times.time(call, {}));
   }

@@ -4,9 +4,33 @@
 
 #include <utility>
 
+#include "orrery/cost/estimate.h"
+#include "orrery/device/simulator.h"
+
 namespace orrery::session {
 
-Result<Opened> open(const Catalog& catalog, std::string_view machine) {
+std::string_view name(By by) {
+  return by == By::Cost ? "cost" : "device";
+}
+
+Result<By> parse_by(std::string_view text) {
+  for (const By by : {By::Cost, By::Device}) {
+    if (text == name(by)) {
+      return by;
+    }
+  }
+  return make_error(
+      ErrorCode::InvalidInput, "[session.by] by: got '{}', need cost or device", text);
+}
+
+std::unique_ptr<plan::Estimator> estimator_of(machine::Machine machine, By by) {
+  if (by == By::Device) {
+    return std::make_unique<device::Simulator>(std::move(machine));
+  }
+  return std::make_unique<cost::ClosedForm>(std::move(machine));
+}
+
+Result<Opened> open(const Catalog& catalog, std::string_view machine, By by) {
   if (machine.empty()) {
     return make_error(
         ErrorCode::InvalidInput,
@@ -14,7 +38,7 @@ Result<Opened> open(const Catalog& catalog, std::string_view machine) {
   }
   ORR_TRY(machine::Machine found, catalog.machine(machine));
   ORR_TRY(library::Library library, catalog.library(found));
-  return Opened{std::move(library), cost::ClosedForm(std::move(found))};
+  return Opened{std::move(library), estimator_of(std::move(found), by)};
 }
 
 report::Setting setting(const Opened& opened, plan::ClockState clock) {

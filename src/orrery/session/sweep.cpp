@@ -70,6 +70,7 @@ Result<ModelRequest> model_at(const SweepRequest& request, const report::Sweep& 
   ORR_TRY(ModelRequest model, model_request(request.subject, machine, options_at(sweep, at)));
   const std::string state = state_at(request, sweep, at);
   model.state = state.empty() ? model.state : state;
+  model.by = request.by.empty() ? model.by : request.by;
   model.passes_off = request.passes_off;
   return model;
 }
@@ -84,6 +85,7 @@ CallRequest call_at(const SweepRequest& request, const report::Sweep& sweep, siz
   const std::string state = state_at(request, sweep, at);
   call.state = state.empty() ? call.state : state;
   call.cache = request.cache.empty() ? call.cache : request.cache;
+  call.by = request.by.empty() ? call.by : request.by;
   return call;
 }
 

@@ -22,6 +22,7 @@ struct SweepRequest {
   std::vector<Given> options = {};    // of a model (model_options.h), or the operator's arguments
   std::string state = {};             // of the clock, or several; empty: what predictions take
   std::string cache = {};             // operators
+  std::string by = {};                // who times kernels; empty: what predictions take
   std::vector<std::string> passes_off = {};  // models
   size_t threads = 0;                        // 0: one per core
   /// Called now and then from the calling thread with the points done, and once at the end.

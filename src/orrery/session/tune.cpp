@@ -42,7 +42,7 @@ Result<const TunedFamily*> find_family(std::string_view name) {
 Result<Tuned> timed(std::string name,
                     std::vector<kernel::Program> programs,
                     const kernel::Extents& extents,
-                    const cost::ClosedForm& estimator,
+                    const plan::Estimator& estimator,
                     const plan::Conditions& conditions) {
   Tuned tuned{
       .name = std::move(name), .programs = std::move(programs), .kernels = {}, .estimate = {}};
@@ -113,7 +113,8 @@ Result<Tuning> Session::tune(const TuneRequest& request) const {
   plan::Conditions conditions;
   ORR_TRY(conditions.clock, parse_state(request.state));
   ORR_TRY(machine::Machine machine, catalog_.machine(request.machine));
-  const cost::ClosedForm estimator(std::move(machine));
+  const std::unique_ptr<plan::Estimator> made = estimator_of(std::move(machine), By::Cost);
+  const plan::Estimator& estimator = *made;
   ArgumentReader arguments(family->op, request.arguments);
   ORR_TRY(Candidates candidates, family->candidates(arguments, estimator.machine().chip));
   Tuning tuning{.call = request.op + " " + join(request.arguments, " "),

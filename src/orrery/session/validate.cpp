@@ -80,11 +80,12 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
     return make_error(ErrorCode::InvalidInput, "[session.validate] files: got none, need one");
   }
   ORR_TRY_VOID(check_out(request));
-  ORR_TRY(const Opened opened, open(catalog_, request.machine));
+  ORR_TRY(const By by, parse_by(request.by));
+  ORR_TRY(const Opened opened, open(catalog_, request.machine, by));
   std::vector<ValidatedFile> files;
   for (const std::string& path : request.files) {
     validate::Setup setup{.library = opened.library,
-                          .estimator = opened.estimator,
+                          .estimator = *opened.estimator,
                           .decoders = {},
                           .model = [this](std::string_view name) { return catalog_.model(name); },
                           .given_kernel = request.given_kernel};
