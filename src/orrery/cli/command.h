@@ -44,6 +44,7 @@ class Command {
 std::unique_ptr<Command> predict_command();
 std::unique_ptr<Command> explain_command();
 std::unique_ptr<Command> compare_command();
+std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> tune_command();
 std::unique_ptr<Command> validate_command();
 std::unique_ptr<Command> machines_command();

@@ -109,6 +109,7 @@ int run(const std::vector<std::string>& words) {
   commands.push_back(predict_command());
   commands.push_back(explain_command());
   commands.push_back(compare_command());
+  commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(validate_command());
   commands.push_back(machines_command());

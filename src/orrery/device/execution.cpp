@@ -6,11 +6,12 @@
 #include <cmath>
 
 #include "orrery/base/check.h"
+#include "orrery/device/issue_order.h"
 
 namespace orrery::device {
 namespace {
 
-constexpr int64_t kNone = -1;
+constexpr int64_t kNone = IssueOrder::kNone;
 
 // What an actor's event is.
 enum class Next : uint8_t {
@@ -36,6 +37,8 @@ struct Actor {
   uint32_t ahead_kind = 0;
   int64_t ahead_issued = 0;
   double born = 0;
+  double phase_began = 0;
+  double phase_waited = 0;
   Memory::Place place;
   Memory::Place ahead_place;
 };
@@ -45,60 +48,18 @@ struct Sm {
   sim::Server port;
 };
 
-// Hands out units in the order in which they are issued: in each round so many of each kind.
-class Units {
- public:
-  explicit Units(const Steps& steps) : steps_(steps), sum_(count(0)), bound_(std::llround(sum_)) {}
-
-  struct Unit {
-    int64_t number = kNone;
-    uint32_t kind = 0;
-  };
-
-  Unit take() {
-    if (next_ >= steps_.units) {
-      return {};
-    }
-    while (next_ >= bound_ && advance()) {
-    }
-    return {next_++, kind_};
-  }
-
- private:
-  double count(uint32_t kind) const {
-    return kind < steps_.counts.size() ? steps_.counts[kind] : 0;
-  }
-
-  bool advance() {
-    const bool last = kind_ + 1 >= steps_.counts.size();
-    if (last && round_ + 1 >= steps_.rounds) {
-      return false;
-    }
-    round_ += last ? 1 : 0;
-    kind_ = last ? 0 : kind_ + 1;
-    sum_ += count(kind_);
-    bound_ = std::llround(sum_);
-    return true;
-  }
-
-  const Steps& steps_;
-  double sum_ = 0;  // units of all kinds so far, whole or not
-  int64_t bound_ = 0;
-  int64_t next_ = 0;
-  double round_ = 0;
-  uint32_t kind_ = 0;
-};
-
 class Execution {
  public:
   Execution(const kernel::Profile& profile,
             const machine::Chip& chip,
             const plan::Residency& resident,
-            double hertz)
+            double hertz,
+            Recording* recording)
       : profile_(profile),
         chip_(chip),
         steps_(steps_of(profile, chip)),
-        memory_(profile, chip, resident, hertz),
+        memory_(profile, chip, resident, hertz, recording),
+        recording_(recording),
         units_(steps_),
         sms_(static_cast<size_t>(steps_.sms)) {}
 
@@ -122,6 +83,8 @@ class Execution {
   double load(double now, Sm& sm, const Step& step, const Memory::Place& place, int64_t trip);
   double reserve(double now, Sm& sm, const Step& step, Pipe from, Pipe to, double share);
   void schedule(double time, uint32_t index, Next next);
+  double wait(Actor& actor, double now, double there);
+  void record_phase(double now, uint32_t index);
 
   const Step& step_of(const Actor& actor) const { return steps_.kinds[actor.kind][actor.phase]; }
 
@@ -143,7 +106,8 @@ class Execution {
   const machine::Chip& chip_;
   Steps steps_;
   Memory memory_;
-  Units units_;
+  Recording* recording_;
+  IssueOrder units_;
   std::vector<Sm> sms_;
   std::vector<Actor> actors_;
   std::vector<double> arrivals_;
@@ -153,13 +117,38 @@ class Execution {
   int64_t launched_ = 0;
   double end_ = 0;
   double energy_ = 0;
-  double waited_ = 0;
+  Stalls stalls_;
   double lived_ = 0;
 };
 
 void Execution::schedule(double time, uint32_t index, Next next) {
   actors_[index].next = next;
   queue_.push(time, index);
+}
+
+// A group waits for its operands, if they are not there yet.
+double Execution::wait(Actor& actor, double now, double there) {
+  if (there <= now) {
+    return now;
+  }
+  stalls_.operands += there - now;
+  actor.phase_waited += there - now;
+  return there;
+}
+
+void Execution::record_phase(double now, uint32_t index) {
+  const Actor& actor = actors_[index];
+  if (recording_->spans.size() >= Recording::kMostSpans) {
+    ++recording_->dropped;
+    return;
+  }
+  recording_->spans.push_back({.sm = actor.sm,
+                               .slot = index / static_cast<uint32_t>(steps_.sms),
+                               .unit = actor.unit,
+                               .phase = step_of(actor).phase,
+                               .begin = actor.phase_began,
+                               .end = now,
+                               .waited = actor.phase_waited});
 }
 
 // Blocks start one after the other, chip-wide.
@@ -207,6 +196,7 @@ void Execution::handle(double now, uint32_t index) {
       const Step& step = step_of(actor);
       const double part = share(step, actor.trip);
       const double done = reserve(now, sms_[actor.sm], step, Pipe::Shared, Pipe::Tensor, part);
+      stalls_.chain += step.chain * part;
       return schedule(done + step.chain * part, index, Next::Store);
     }
     case Next::Store:
@@ -226,7 +216,7 @@ void Execution::begin_unit(double now, uint32_t index) {
     actor.ahead = kNone;
     actor.ahead_issued = 0;
   } else {
-    const Units::Unit unit = units_.take();
+    const IssueOrder::Unit unit = units_.take();
     if (unit.number == kNone) {
       return end_group(now, index);
     }
@@ -244,6 +234,8 @@ void Execution::begin_phase(double now, uint32_t index) {
   Actor& actor = actors_[index];
   const Step& step = step_of(actor);
   actor.trip = 0;
+  actor.phase_began = now;
+  actor.phase_waited = 0;
   if (step.ring > 1) {
     if (profile_.roles == kernel::Roles::PingPong) {
       uint32_t& lock = locks_[index / 2];
@@ -257,16 +249,13 @@ void Execution::begin_phase(double now, uint32_t index) {
     while (actor.issued < std::min(step.ring - 1, trips(step))) {
       load_ahead(now, index);
     }
-    const double there = arrival(index, actor.slot);
-    waited_ += std::max(0.0, there - now);
-    return schedule(std::max(now, there), index, Next::Trip);
+    return schedule(wait(actor, now, arrival(index, actor.slot)), index, Next::Trip);
   }
   const double there = load(now, sms_[actor.sm], step, actor.place, 0);
   if (there <= now) {
     return begin_trip(now, index);
   }
-  waited_ += there - now;
-  schedule(there, index, Next::Trip);
+  schedule(wait(actor, now, there), index, Next::Trip);
 }
 
 void Execution::begin_trip(double now, uint32_t index) {
@@ -287,13 +276,12 @@ void Execution::begin_trip(double now, uint32_t index) {
   }
   const double done = reserve(now, sms_[actor.sm], step, Pipe::Issue, Pipe::Tensor, part);
   const double end = std::max(done, now + step.chain * part);
+  stalls_.chain += end - done;
   if (step.write > 0 || actor.trip + 1 >= trips(step) || step.ring == 1) {
     return schedule(end, index, Next::Store);
   }
   ++actor.trip;
-  const double there = arrival(index, actor.slot + actor.trip);
-  waited_ += std::max(0.0, there - end);
-  schedule(std::max(end, there), index, Next::Trip);
+  schedule(wait(actor, end, arrival(index, actor.slot + actor.trip)), index, Next::Trip);
 }
 
 void Execution::end_trip(double now, uint32_t index) {
@@ -305,24 +293,23 @@ void Execution::end_trip(double now, uint32_t index) {
     const double bytes = step.write * share(step, actor.trip);
     memory_.write(now, bytes);
     free = sm.port.reserve(now, bytes / chip_.core.l2_port.value());
+    stalls_.stores += free - now;
   }
   ++actor.trip;
   if (actor.trip >= trips(step)) {
     return end_phase(free, index);
   }
-  double there = free;
-  if (step.ring > 1) {
-    there = std::max(free, arrival(index, actor.slot + actor.trip));
-  } else {
-    there = std::max(free, load(now, sm, step, actor.place, actor.trip));
-  }
-  waited_ += there - free;
-  schedule(there, index, Next::Trip);
+  const double there = step.ring > 1 ? arrival(index, actor.slot + actor.trip)
+                                     : load(now, sm, step, actor.place, actor.trip);
+  schedule(wait(actor, free, there), index, Next::Trip);
 }
 
 void Execution::end_phase(double now, uint32_t index) {
   Actor& actor = actors_[index];
   const Step& step = step_of(actor);
+  if (recording_ != nullptr) {
+    record_phase(now, index);
+  }
   if (step.ring > 1) {
     actor.slot += trips(step);
     actor.issued = 0;
@@ -373,7 +360,7 @@ void Execution::load_next_unit(double now, uint32_t index) {
     return;
   }
   if (actor.ahead == kNone) {
-    const Units::Unit unit = units_.take();
+    const IssueOrder::Unit unit = units_.take();
     if (unit.number == kNone) {
       return;
     }
@@ -412,11 +399,21 @@ double Execution::load(
 // Queues a trip's work at some pipes; returns when the last of them is done.
 double Execution::reserve(double now, Sm& sm, const Step& step, Pipe from, Pipe to, double share) {
   double done = now;
-  for (auto pipe = static_cast<size_t>(from); pipe <= static_cast<size_t>(to); ++pipe) {
+  auto last = static_cast<size_t>(from);
+  for (auto pipe = last; pipe <= static_cast<size_t>(to); ++pipe) {
     if (step.busy[pipe] > 0) {
-      done = std::max(done, sm.pipes[pipe].reserve(now, step.busy[pipe] * share));
+      const double busy = step.busy[pipe] * share;
+      const double end = sm.pipes[pipe].reserve(now, busy);
+      if (end > done) {
+        done = end;
+        last = pipe;
+      }
+      if (recording_ != nullptr) {
+        recording_->pipes[pipe].add(end - busy, end, busy);
+      }
     }
   }
+  stalls_.pipes[last] += done - now;
   return done;
 }
 
@@ -440,8 +437,9 @@ Run Execution::run() {
   run.tensor_energy = energy_;
   run.l2_busy = memory_.l2_busy();
   run.dram_busy = memory_.dram_busy();
-  run.waited = waited_;
+  run.stalls = stalls_;
   run.lived = lived_;
+  run.groups = steps_.groups;
   run.moved = memory_.moved();
   run.events = queue_.pushed();
   return run;
@@ -452,8 +450,9 @@ Run Execution::run() {
 Run execute(const kernel::Profile& profile,
             const machine::Chip& chip,
             const plan::Residency& resident,
-            double hertz) {
-  return Execution(profile, chip, resident, hertz).run();
+            double hertz,
+            Recording* recording) {
+  return Execution(profile, chip, resident, hertz, recording).run();
 }
 
 }  // namespace orrery::device

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "orrery/device/memory.h"
+#include "orrery/device/recording.h"
 #include "orrery/device/steps.h"
 #include "orrery/sim/queue.h"
 #include "orrery/sim/server.h"
@@ -31,6 +32,15 @@ struct SmBusy {
   double port = 0;
 };
 
+/// What groups of warps spent their time on, in clocks of all groups: a trip counts for the pipe
+/// that ended it, queueing included.
+struct Stalls {
+  std::array<double, kPipes> pipes = {};
+  double chain = 0;     // dependent instructions, barriers
+  double operands = 0;  // loads
+  double stores = 0;    // the port to L2
+};
+
 /// What happened.
 struct Run {
   double clocks = 0;         // from the start of the first group to the last byte written
@@ -39,15 +49,17 @@ struct Run {
   double tensor_energy = 0;  // clocks of the tensor pipes times energy, all SMs
   double l2_busy = 0;
   double dram_busy = 0;
-  double waited = 0;  // clocks that groups waited for operands, all groups
-  double lived = 0;   // clocks that groups were resident, all groups
+  Stalls stalls;
+  double lived = 0;  // clocks that groups were resident, all groups
   Moved moved;
+  int64_t groups = 0;  // of warps, launched
   uint64_t events = 0;
 };
 
 Run execute(const kernel::Profile& profile,
             const machine::Chip& chip,
             const plan::Residency& resident,
-            double hertz);
+            double hertz,
+            Recording* recording = nullptr);
 
 }  // namespace orrery::device

@@ -44,8 +44,10 @@ int64_t walk_trips(const kernel::Profile& profile) {
 Memory::Memory(const kernel::Profile& profile,
                const machine::Chip& chip,
                const plan::Residency& resident,
-               double hertz)
+               double hertz,
+               Recording* recording)
     : traversal_(profile.traversal),
+      recording_(recording),
       stream_rate_(chip.l2.stream.value()),
       shared_rate_(chip.l2.bandwidth.value()),
       mix_(chip.dram.mix),
@@ -175,7 +177,12 @@ double Memory::write(double now, double bytes) {
 
 double Memory::pass_l2(double now, double bytes, double fresh) {
   const double lines = fresh > 0 ? lines_.reserve(now, fresh / stream_rate_) : now;
-  return std::max(lines, l2_.reserve(now, bytes / shared_rate_));
+  const double busy = bytes / shared_rate_;
+  const double done = l2_.reserve(now, busy);
+  if (recording_ != nullptr) {
+    recording_->l2.add(done - busy, done, bytes);
+  }
+  return std::max(lines, done);
 }
 
 // DRAM writes what waits while no read wants it.
@@ -186,6 +193,9 @@ void Memory::drain_until(double now) {
     waiting_ -= written;
     dram_free_ += busy;
     dram_busy_ += busy;
+    if (recording_ != nullptr) {
+      recording_->dram_write.add(dram_free_ - busy, dram_free_, written);
+    }
   }
 }
 
@@ -199,9 +209,16 @@ double Memory::reserve_dram_read(double now, double bytes) {
     const double reads = bytes / (bytes + forced);
     busy += forced / write_rate_ * (1 - mix_ * reads);
     waiting_ -= forced;
+    if (recording_ != nullptr) {
+      const double begin = std::max(dram_free_, now);
+      recording_->dram_write.add(begin, begin + busy, forced);
+    }
   }
   dram_free_ = std::max(dram_free_, now) + busy;
   dram_busy_ += busy;
+  if (recording_ != nullptr) {
+    recording_->dram_read.add(dram_free_ - busy, dram_free_, bytes);
+  }
   return dram_free_;
 }
 

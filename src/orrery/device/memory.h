@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "orrery/device/recording.h"
 #include "orrery/device/tile_cache.h"
 #include "orrery/kernel/profile.h"
 #include "orrery/machine/machine.h"
@@ -44,7 +45,8 @@ class Memory {
   Memory(const kernel::Profile& profile,
          const machine::Chip& chip,
          const plan::Residency& resident,
-         double hertz);
+         double hertz,
+         Recording* recording);
 
   /// Are the tiles of this launch followed?
   bool follows_tiles() const { return cache_.has_value(); }
@@ -92,6 +94,7 @@ class Memory {
   void drain_until(double now);
 
   const kernel::Traversal& traversal_;
+  Recording* recording_;
   double stream_rate_;  // L2, bytes a clock
   double shared_rate_;
   double read_rate_;  // DRAM, bytes a clock

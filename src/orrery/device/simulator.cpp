@@ -145,7 +145,8 @@ plan::Estimate Simulator::time(const kernel::Profile& profile,
 }
 
 Simulation Simulator::simulate(const kernel::Profile& profile,
-                               const plan::Conditions& conditions) const {
+                               const plan::Conditions& conditions,
+                               Recording* recording) const {
   const machine::Chip& chip = machine_.chip;
   const plan::Residency resident = plan::residency(profile.traffic, chip.l2, conditions);
   const double unique = profile.traffic.unique_read.value();
@@ -161,7 +162,10 @@ Simulation Simulator::simulate(const kernel::Profile& profile,
   // The clock enters the run through DRAM's bytes a clock only: a second run settles it.
   constexpr double kSettled = 0.01;
   for (int run = 0; run < 2; ++run) {
-    simulation.run = execute(profile, chip, resident, simulation.hertz);
+    if (recording != nullptr) {
+      *recording = {};
+    }
+    simulation.run = execute(profile, chip, resident, simulation.hertz, recording);
     const Run& seen = simulation.run;
     const double dram = seen.dram_busy / simulation.hertz;
     const double hertz = law.hertz(seen.tensor_energy / sms, dram, seen.clocks, start);

@@ -24,7 +24,10 @@ class Simulator final : public plan::Estimator {
   plan::Estimate time(const kernel::Profile& profile,
                       const plan::Conditions& conditions) const override;
 
-  Simulation simulate(const kernel::Profile& profile, const plan::Conditions& conditions) const;
+  /// `recording` is filled where it is not null.
+  Simulation simulate(const kernel::Profile& profile,
+                      const plan::Conditions& conditions,
+                      Recording* recording = nullptr) const;
 
   const machine::Machine& machine() const override { return machine_; }
 

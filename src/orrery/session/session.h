@@ -10,6 +10,7 @@
 #include "orrery/base/result.h"
 #include "orrery/report/comparison.h"
 #include "orrery/report/prediction.h"
+#include "orrery/report/simulation_report.h"
 #include "orrery/report/sweep.h"
 #include "orrery/session/catalog.h"
 #include "orrery/session/operators.h"
@@ -69,6 +70,16 @@ struct CallRequest {
   bool advice = false;         // also try small changes that would make it faster
 };
 
+/// One operator on the simulated device.
+struct SimulateRequest {
+  std::string op;
+  std::vector<std::string> arguments;
+  std::string machine;
+  std::string state = "mixed";  // of the clock
+  std::string cache = "cold";   // of the operands
+  bool counters = false;        // list them
+};
+
 struct ValidateRequest {
   std::vector<std::string> files;
   std::string machine;
@@ -97,6 +108,8 @@ class Session {
 
   Result<report::ModelPrediction> predict(const ModelRequest& request) const;
   Result<report::CallPrediction> predict(const CallRequest& request) const;
+  /// What happens on every SM while the call's kernels run.
+  Result<report::SimulationReport> simulate(const SimulateRequest& request) const;
   /// One step of a model on several machines, each once (request.machine is not read). A machine on
   /// which it cannot be predicted has its error. Errors: an unknown machine; none predicted.
   Result<report::Comparison> compare(const ModelRequest& request,
