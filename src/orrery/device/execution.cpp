@@ -88,6 +88,8 @@ class Execution {
 
   const Step& step_of(const Actor& actor) const { return steps_.kinds[actor.kind][actor.phase]; }
 
+  static bool is_ring(const Step& step) { return step.ring > 1; }
+
   static int64_t trips(const Step& step) {
     return std::max<int64_t>(1, static_cast<int64_t>(std::ceil(step.trips)));
   }
@@ -356,7 +358,9 @@ void Execution::load_ahead(double now, uint32_t index) {
 // A producer goes on to the next unit while the consumers still work on this one.
 void Execution::load_next_unit(double now, uint32_t index) {
   Actor& actor = actors_[index];
-  if (!steps_.persistent) {
+  const std::vector<Step>& own = steps_.kinds[actor.kind];
+  const bool later = std::any_of(own.begin() + actor.phase + 1, own.end(), is_ring);
+  if (!steps_.persistent || later) {
     return;
   }
   if (actor.ahead == kNone) {
@@ -372,10 +376,11 @@ void Execution::load_next_unit(double now, uint32_t index) {
     }
   }
   const std::vector<Step>& phases = steps_.kinds[actor.ahead_kind];
-  const Step& step = phases[actor.phase];
-  if (actor.phase >= phases.size() || step.ring <= 1 || actor.ahead_issued >= trips(step)) {
+  const auto ring = std::find_if(phases.begin(), phases.end(), is_ring);
+  if (ring == phases.end() || actor.ahead_issued >= trips(*ring)) {
     return;
   }
+  const Step& step = *ring;
   const double there = load(now, sms_[actor.sm], step, actor.ahead_place, actor.ahead_issued);
   arrival(index, actor.slot + actor.issued + actor.ahead_issued) = there;
   ++actor.ahead_issued;

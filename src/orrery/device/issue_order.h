@@ -19,21 +19,26 @@ class IssueOrder {
     uint32_t kind = 0;
   };
 
-  explicit IssueOrder(const Steps& steps)
-      : steps_(steps), sum_(count(0)), bound_(std::llround(sum_)) {}
+  explicit IssueOrder(const Steps& steps) : steps_(steps), left_(due()) {}
 
   Unit take() {
-    if (next_ >= steps_.units) {
-      return {};
+    while (left_ == 0) {
+      if (!advance()) {
+        return {};
+      }
     }
-    while (next_ >= bound_ && advance()) {
-    }
+    --left_;
     return {next_++, kind_};
   }
 
  private:
-  double count(uint32_t kind) const {
-    return kind < steps_.counts.size() ? steps_.counts[kind] : 0;
+  // Units of the kind in this round: over all rounds they are the kind's count, rounded once.
+  int64_t due() const {
+    if (kind_ >= steps_.counts.size()) {
+      return 0;
+    }
+    const double count = steps_.counts[kind_];
+    return std::llround(count * (round_ + 1)) - std::llround(count * round_);
   }
 
   bool advance() {
@@ -43,17 +48,15 @@ class IssueOrder {
     }
     round_ += last ? 1 : 0;
     kind_ = last ? 0 : kind_ + 1;
-    sum_ += count(kind_);
-    bound_ = std::llround(sum_);
+    left_ = due();
     return true;
   }
 
   const Steps& steps_;
-  double sum_ = 0;  // units of all kinds so far, whole or not
-  int64_t bound_ = 0;
-  int64_t next_ = 0;
   double round_ = 0;
   uint32_t kind_ = 0;
+  int64_t next_ = 0;
+  int64_t left_ = 0;
 };
 
 }  // namespace orrery::device

@@ -62,6 +62,7 @@ Memory::Memory(const kernel::Profile& profile,
   const Passed all = passed(profile);
   if (all.read > 0) {
     dram_per_read_ = std::max(0.0, traffic.dram_read.value() - held) / all.read;
+    cold_share_ = dram_per_read_ > 0 ? cold_share_ : 0;
     fresh_share_ = std::min(1.0, std::max(unique, traffic.dram_read.value()) / all.read);
   }
   if (all.written > 0) {
@@ -222,10 +223,18 @@ double Memory::reserve_dram_read(double now, double bytes) {
   return dram_free_;
 }
 
-double Memory::drained() const {
+double Memory::last_writes() const {
   const double all = moved_.dram_read + moved_.dram_write;
   const double reads = all > 0 ? moved_.dram_read / all : 0;
-  return dram_free_ + waiting_ / write_rate_ * (1 - mix_ * reads);
+  return waiting_ / write_rate_ * (1 - mix_ * reads);
+}
+
+double Memory::dram_busy() const {
+  return dram_busy_ + last_writes();
+}
+
+double Memory::drained() const {
+  return std::max({dram_free_ + last_writes(), l2_.free_at(), lines_.free_at()});
 }
 
 }  // namespace orrery::device

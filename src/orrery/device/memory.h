@@ -67,7 +67,7 @@ class Memory {
   /// Returns when L2 has taken them.
   double write(double now, double bytes);
 
-  /// When DRAM has nothing left to do.
+  /// When L2 and DRAM have nothing left to do.
   double drained() const;
 
   const Moved& moved() const { return moved_; }
@@ -75,7 +75,7 @@ class Memory {
   double l2_busy() const { return std::max(l2_.busy(), lines_.busy()); }
 
   /// Clocks that DRAM works, what waits included.
-  double dram_busy() const { return dram_busy_ + (drained() - dram_free_); }
+  double dram_busy() const;
 
  private:
   struct Operand {
@@ -92,6 +92,7 @@ class Memory {
   double pass_l2(double now, double bytes, double fresh);
   double reserve_dram_read(double now, double bytes);
   void drain_until(double now);
+  double last_writes() const;  // clocks of what DRAM has not seen yet
 
   const kernel::Traversal& traversal_;
   Recording* recording_;

@@ -169,11 +169,14 @@ Simulation Simulator::simulate(const kernel::Profile& profile,
     const Run& seen = simulation.run;
     const double dram = seen.dram_busy / simulation.hertz;
     const double hertz = law.hertz(seen.tensor_energy / sms, dram, seen.clocks, start);
-    const bool settled = std::abs(hertz / simulation.hertz - 1) < kSettled || dram == 0;
-    if (settled || run == 1) {
+    const bool settled = std::abs(hertz / simulation.hertz - 1) < kSettled;
+    if (run == 1) {
       break;
     }
     simulation.hertz = hertz;
+    if (settled || dram == 0) {
+      break;
+    }
   }
   const Run& seen = simulation.run;
   const double body =

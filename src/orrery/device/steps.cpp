@@ -93,10 +93,9 @@ std::string_view name(Pipe pipe) {
 Steps steps_of(const kernel::Profile& profile, const machine::Chip& chip) {
   const bool ping_pong = profile.roles == kernel::Roles::PingPong;
   const int64_t streams = std::max<int64_t>(1, profile.behaviour.streams);
-  const int64_t parts = ping_pong ? 2 : streams;
+  const int64_t parts = ping_pong ? 2 * streams : streams;
   Steps steps;
-  steps.rounds = std::max(1.0, profile.rounds);
-  double all = 0;
+  steps.rounds = std::max(1.0, std::round(profile.rounds));
   for (const kernel::UnitKind& kind : profile.kinds) {
     std::vector<Step> phases;
     for (const kernel::ProfilePhase& phase : kind.phases) {
@@ -107,9 +106,8 @@ Steps steps_of(const kernel::Profile& profile, const machine::Chip& chip) {
     steps.kinds.push_back(std::move(phases));
     const double count = std::max(0.0, kind.count) * static_cast<double>(streams);
     steps.counts.push_back(count / steps.rounds);
-    all += count;
+    steps.units += std::llround(count);
   }
-  steps.units = std::llround(all);
   steps.sms =
       profile.usable_sms > 0 ? std::min(profile.usable_sms, chip.core.count) : chip.core.count;
   steps.persistent = profile.ctas < profile.units;
