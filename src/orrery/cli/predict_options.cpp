@@ -19,7 +19,7 @@ Result<void> PredictOptions::write_page(const Report& report,
     return {};
   }
   ORR_TRY_VOID(check_page(machines));
-  return session::write_file(html_, report::to_html(report));
+  return write_file(html_, report::to_html(report));
 }
 
 /// A page replaces nothing that was read for it.

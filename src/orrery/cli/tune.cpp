@@ -84,7 +84,7 @@ class Tune final : public Command {
     ORR_TRY(const session::Tuning tuning, session.tune(request_));
     for (size_t i = 0; i < tuning.sources.size(); ++i) {
       const std::string path = i == 0 ? emit_ : numbered(emit_, i + 1);
-      ORR_TRY_VOID(session::write_file(path, tuning.sources[i].code));
+      ORR_TRY_VOID(write_file(path, tuning.sources[i].code));
     }
     return Answer{json_ ? session::to_json(tuning) : session::to_text(tuning), 0};
   }

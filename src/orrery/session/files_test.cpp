@@ -1,4 +1,4 @@
-// Files: what is replaced keeps its mode, what is protected stays, pipes are no files of a folder.
+// Folders: pipes are no files of one.
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/session/files.h"
 
@@ -28,21 +28,6 @@ class FilesInAFolder : public ::testing::Test {
 
   fs::path folder_;
 };
-
-TEST_F(FilesInAFolder, AReplacedOneKeepsItsMode) {
-  ASSERT_TRUE(write_file(path("a"), "old").ok());
-  fs::permissions(path("a"), fs::perms::owner_read | fs::perms::owner_write);
-  ASSERT_TRUE(write_file(path("a"), "new").ok());
-  EXPECT_EQ(fs::status(path("a")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(*read_file(path("a")), "new");
-}
-
-TEST_F(FilesInAFolder, AReadOnlyOneStays) {
-  ASSERT_TRUE(write_file(path("a"), "old").ok());
-  fs::permissions(path("a"), fs::perms::owner_read);
-  EXPECT_THAT(write_file(path("a"), "new").error().message, ::testing::HasSubstr("read only"));
-  EXPECT_EQ(*read_file(path("a")), "old");
-}
 
 TEST_F(FilesInAFolder, APipeIsNoFileOfAFolder) {
   ASSERT_EQ(mkfifo(path("x.toml").c_str(), 0600), 0);

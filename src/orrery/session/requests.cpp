@@ -43,6 +43,12 @@ Result<void> add(std::vector<passes::Request>& all, int64_t count, passes::Reque
   return {};
 }
 
+Result<void> add_row(std::vector<passes::Request>& all, const validate::Fields& row) {
+  ORR_TRY(const int64_t tokens, row.integer("chunk", 1, kMostTokens));
+  ORR_TRY(const int64_t cached, row.integer("context", 0, kMostTokens));
+  return add(all, 1, {.tokens = tokens, .cached = cached});
+}
+
 Result<std::vector<passes::Request>> checked(std::vector<passes::Request> all) {
   int64_t tokens = 0;
   int64_t keys = 0;
@@ -90,20 +96,20 @@ Result<std::vector<passes::Request>> read_requests(const std::string& text) {
   if (short_form) {
     return parse_requests(text);
   }
-  ORR_TRY(const std::string csv, read_file(text, kMostTable));
+  ORR_TRY(const std::string csv, read_file(text, validate::kMostTable));
   ORR_TRY(const validate::Table table, validate::parse_csv(csv, text));
   if (!table.column("chunk") || !table.column("context")) {
     return make_error(ErrorCode::InvalidInput,
-                      "[session.requests] {}: got columns {}, need chunk and context",
-                      text,
-                      join(table.header, ", "));
+                      "[session.requests] columns: got {}, need chunk and context ({}:1)",
+                      join(table.header, ", "),
+                      text);
   }
   std::vector<passes::Request> all;
   for (size_t i = 0; i < table.rows.size(); ++i) {
     const validate::Fields row(table, i);
-    ORR_TRY(const int64_t tokens, row.integer("chunk", 1, kMostTokens));
-    ORR_TRY(const int64_t cached, row.integer("context", 0, kMostTokens));
-    ORR_TRY_VOID(add(all, 1, {.tokens = tokens, .cached = cached}));
+    if (const Result<void> added = add_row(all, row); !added.ok()) {
+      return row.placed(added.error());
+    }
   }
   return checked(std::move(all));
 }

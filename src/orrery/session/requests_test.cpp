@@ -1,8 +1,14 @@
-// Requests: the short form.
+// Requests: the short form, mistakes of files.
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/session/requests.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "orrery/base/file.h"
 
 namespace orrery::session {
 namespace {
@@ -29,6 +35,23 @@ TEST(Requests, RefusesWhatIsNoRequest) {
                            "1x99999999999999999999"}) {
     EXPECT_FALSE(parse_requests(text).ok()) << text;
   }
+}
+
+TEST(Requests, WhatIsWrongInAFileNamesItsLine) {
+  std::string path = ::testing::TempDir() + "/requests-XXXXXX";
+  const int file = mkstemp(path.data());
+  ASSERT_GE(file, 0);
+  close(file);
+  ASSERT_TRUE(write_file(path, "chunk,context\n1,2\n\nabc,5\n").ok());
+  const auto requests = read_requests(path);
+  ASSERT_FALSE(requests.ok());
+  EXPECT_EQ(requests.error().message,
+            "[validate.fields] chunk: got 'abc', need 1 to 67108864 (" + path + ":4)");
+  ASSERT_TRUE(write_file(path, "chunk,contxt\n1,2\n").ok());
+  EXPECT_EQ(
+      read_requests(path).error().message,
+      "[session.requests] columns: got chunk, contxt, need chunk and context (" + path + ":1)");
+  unlink(path.c_str());
 }
 
 }  // namespace

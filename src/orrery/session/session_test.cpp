@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +13,7 @@
 #include "orrery/report/by_kind.h"
 #include "orrery/session/advice.h"
 #include "orrery/session/files.h"
+#include "orrery/session/validation_report.h"
 
 namespace orrery::session {
 namespace {
@@ -451,6 +453,45 @@ TEST(Validate, TableOfNoKnownKindIsRefused) {
   EXPECT_THAT(files.error().message, HasSubstr("no known kind"));
 }
 
+// A list that no row asks for does not matter, whatever stands in it.
+TEST(Validate, ModelsBesideATableAreReadForModelsAlone) {
+  const Folder folder;
+  folder.put("models.json", "{bad");
+  const std::string gemm = folder.put("gemm.csv", "dtype,batch,m,n,k,family\nbf16,1,8,8,8,x\n");
+  EXPECT_TRUE(here().validate({.files = {gemm}, .machine = "h200"}).ok());
+  const std::string models = folder.put("models.csv",
+                                        "model,mode,phase,batch,seq_q,context\n"
+                                        "small,eager_graph,decode,1,1,2049\n");
+  const auto files = here().validate({.files = {models}, .machine = "h200"});
+  ASSERT_FALSE(files.ok());
+  EXPECT_THAT(files.error().message, HasSubstr("models.json"));
+}
+
+TEST(Validate, WhatIsWrongWithRowsNamesTheFirstLine) {
+  const Folder folder;
+  const std::string csv = folder.put("gemm.csv",
+                                     "dtype,batch,m,n,k,family\nbf16,1,8,8,8,x\n\n"
+                                     "bf16,1,8,8,0,x\nbf16,1,8,8,-1,x\nbf16,1,8,8,0,x\n");
+  const auto files = here().validate({.files = {csv}, .machine = "h200"});
+  ASSERT_TRUE(files.ok()) << files.error().to_string();
+  const std::string text = to_text(*files);
+  EXPECT_THAT(text, HasSubstr("not predicted, 2 rows from line 4: [validate.fields] k: got '0'"));
+  EXPECT_THAT(text, HasSubstr("not predicted, line 5: [validate.fields] k: got '-1'"));
+}
+
+TEST(Validate, NeverOverwritesTheMachine) {
+  const Folder folder;
+  const std::string csv = folder.put("gemm.csv", "dtype,batch,m,n,k,family\nbf16,1,8,8,8,x\n");
+  const std::string toml = *read_file(std::string(ORRERY_SOURCE_DIR) + "/machines/h200-sxm.toml");
+  const std::string machine = folder.put("mine.toml", toml);
+  const std::string list = folder.put("models.json", std::string(kModels));
+  for (const std::string& out : {machine, list}) {
+    const auto files = here().validate({.files = {csv}, .machine = machine, .out = out});
+    ASSERT_FALSE(files.ok());
+    EXPECT_THAT(files.error().message, HasSubstr("need another place than the input"));
+  }
+}
+
 TEST(Validate, NeverOverwritesItsInput) {
   const Folder folder;
   const std::string csv = folder.put("gemm.csv", "dtype,batch,m,n,k,family\nbf16,1,8,8,8,x\n");
@@ -491,32 +532,6 @@ TEST(Validate, ATimeNoComputerHasIsNamedAndNotScored) {
   }
 }
 
-TEST(Files, ALinkIsFollowedAndADeviceStaysADevice) {
-  const Folder folder;
-  const std::string target = folder.put("target.txt", "old");
-  const std::string link = folder.path() + "/link.txt";
-  std::filesystem::create_symlink(target, link);
-  ASSERT_TRUE(write_file(link, "new").ok());
-  EXPECT_TRUE(std::filesystem::is_symlink(link));
-  EXPECT_EQ(read_file(target).value(), "new");
-  const std::string device = folder.path() + "/null";
-  std::filesystem::create_symlink("/dev/null", device);
-  EXPECT_TRUE(write_file(device, "gone").ok());
-  EXPECT_TRUE(std::filesystem::is_character_file(device));
-}
-
-TEST(Files, DevicesAndHugeFilesAreRefused) {
-  const Folder folder;
-  const auto zero = read_file("/dev/zero");
-  ASSERT_FALSE(zero.ok());
-  EXPECT_THAT(zero.error().message, HasSubstr("got a device, need a file"));
-  const std::string big = folder.put("big.toml", std::string(100, 'x'));
-  EXPECT_TRUE(read_file(big, 100).ok());
-  const auto more = read_file(big, 99);
-  ASSERT_FALSE(more.ok());
-  EXPECT_THAT(more.error().message, HasSubstr("need at most"));
-}
-
 TEST(Validate, MeasuredDecodersAreWithinEightPercent) {
   const std::string csv = std::string(ORRERY_SOURCE_DIR) + "/test/validation/models.csv";
   const auto files = here().validate({.files = {csv}, .machine = "h200"});
@@ -555,6 +570,24 @@ TEST(Session, AFolderWithAConfigIsAModelOfItsName) {
   EXPECT_EQ(scheme(*plain), graph::Scheme::None);
   EXPECT_EQ(scheme(*quantised), graph::Scheme::Tensor);
   EXPECT_FALSE(here().catalog().model(folder.path()).ok());  // a folder without one
+}
+
+// Downloaded models are folders of links; what waits for a writer is no file.
+TEST(Session, FilesOfAModelMayBeLinksAndMustBeFiles) {
+  const Folder folder;
+  const auto text = read_file(std::string(ORRERY_SOURCE_DIR) + "/models/llama-3.2-1b.json");
+  folder.put("blob", *text);
+  const std::string model = folder.path() + "/model";
+  std::filesystem::create_directory(model);
+  std::filesystem::create_symlink("../blob", model + "/config.json");
+  EXPECT_TRUE(here().catalog().model(model).ok());
+  ASSERT_EQ(mkfifo((model + "/hf_quant_config.json").c_str(), 0600), 0);
+  const auto piped = here().catalog().model(model);
+  ASSERT_FALSE(piped.ok());
+  EXPECT_THAT(piped.error().message, HasSubstr("got a pipe, need a regular file"));
+  EXPECT_FALSE(here().catalog().model(model + "/hf_quant_config.json").ok());
+  EXPECT_FALSE(
+      here().validate({.files = {model + "/hf_quant_config.json"}, .machine = "h200"}).ok());
 }
 
 // The pointwise kernels of an encoder hand their results on in L2: no DRAM time is charged for

@@ -1,5 +1,6 @@
 // Session: validation of files.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "orrery/frontend/decoder_list.h"
@@ -11,9 +12,13 @@ namespace orrery::session {
 
 namespace {
 
+std::string models_beside(const std::string& table) {
+  return folder_of(table) + "/models.json";
+}
+
 /// The decoders described beside a measured file; none if there is no such list.
 Result<std::vector<frontend::Model>> decoders_beside(const std::string& path) {
-  const std::string list = folder_of(path) + "/models.json";
+  const std::string list = models_beside(path);
   if (!is_file(list)) {
     return std::vector<frontend::Model>{};
   }
@@ -52,18 +57,25 @@ Result<void> check_table(const validate::Validation& validation, const std::stri
                       path);
   }
   if (validation.kind.empty()) {
-    return make_error(ErrorCode::InvalidInput, "{}", validation.errors.front().first)
+    return make_error(ErrorCode::InvalidInput, "{}", validation.errors.front().message)
         .with_note("in " + path);
   }
   return {};
 }
 
-/// Predictions must not overwrite measurements.
+/// Predictions must not overwrite what is read: measurements, their models, the machine.
 Result<void> check_out(const ValidateRequest& request) {
   const std::string& out = request.out;
+  std::vector<std::string> read = request.files;
+  read.push_back(request.machine);
+  for (const std::string& file : request.files) {
+    read.push_back(models_beside(file));
+  }
   for (const std::string& file : request.files) {
     const std::string written = is_folder(out) ? out + "/" + stem_of(file) + ".csv" : out;
-    const bool same = file == written || is_same_file(file, written);
+    const bool same = std::any_of(read.begin(), read.end(), [&](const std::string& each) {
+      return each == written || is_same_file(each, written);
+    });
     if (!out.empty() && same) {
       return make_error(ErrorCode::InvalidInput,
                         "[session.validate] out: got '{}', need another place than the input",
@@ -86,10 +98,9 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
   for (const std::string& path : request.files) {
     validate::Setup setup{.library = opened.library,
                           .estimator = *opened.estimator,
-                          .decoders = {},
+                          .decoders_beside = [&path] { return decoders_beside(path); },
                           .model = [this](std::string_view name) { return catalog_.model(name); },
                           .given_kernel = request.given_kernel};
-    ORR_TRY(setup.decoders, decoders_beside(path));
     if (request.state) {
       ORR_TRY(setup.clock, parse_state(*request.state));
     }
@@ -99,7 +110,7 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
     if (request.runtime) {
       ORR_TRY(setup.runtime, plan::parse_runtime(*request.runtime));
     }
-    ORR_TRY(const std::string text, read_file(path, kMostTable));
+    ORR_TRY(const std::string text, read_file(path, validate::kMostTable));
     ORR_TRY(validate::Validation validation, validate::validate_table(text, path, setup));
     ORR_TRY_VOID(check_table(validation, path));
     std::vector<validate::Score> scores = validate::scores(validation.compared);

@@ -45,11 +45,16 @@ std::string errors(const validate::Validation& validation) {
   std::string text;
   int64_t more = 0;
   for (size_t i = 0; i < validation.errors.size(); ++i) {
-    const auto& [message, rows] = validation.errors[i];
-    if (i < kShown) {
-      text += fmt::format("not predicted, {} rows: {}\n", rows, message);
+    const validate::RowError& error = validation.errors[i];
+    if (i >= kShown) {
+      more += error.rows;
     } else {
-      more += rows;
+      text += error.rows == 1
+                  ? fmt::format("not predicted, line {}: {}\n", error.line, error.message)
+                  : fmt::format("not predicted, {} rows from line {}: {}\n",
+                                error.rows,
+                                error.line,
+                                error.message);
     }
   }
   return more == 0 ? text : text + fmt::format("not predicted, {} more rows\n", more);
@@ -94,8 +99,9 @@ std::string to_json(const std::vector<ValidatedFile>& files) {
       json.end_object();
     }
     json.end_array().key("errors").begin_array();
-    for (const auto& [message, rows] : validation.errors) {
-      json.begin_object().member("message", message).member("rows", rows).end_object();
+    for (const validate::RowError& error : validation.errors) {
+      json.begin_object().member("message", error.message).member("rows", error.rows);
+      json.member("line", static_cast<int64_t>(error.line)).end_object();
     }
     json.end_array().end_object();
   }

@@ -114,7 +114,9 @@ std::vector<TableKind> model_kinds() {
       {"models",
        {"model", "mode", "phase", "batch", "seq_q", "context"},
        model_family,
-       predict_model_row},
+       predict_model_row,
+       {},
+       true},
       {"mixed",
        {"model", "layers", "chunk", "chunk_context", "decodes", "decode_context"},
        mixed_family,
@@ -122,7 +124,8 @@ std::vector<TableKind> model_kinds() {
        {{"attention_us",
          "predicted_attention_us",
          mixed_attention_family,
-         predict_mixed_attention}}},
+         predict_mixed_attention}},
+       true},
       {"tp_layers",
        {"model", "layers", "tp", "phase", "batch", "seq_q", "context"},
        tp_family,
@@ -130,7 +133,8 @@ std::vector<TableKind> model_kinds() {
        {{"latency_without_allreduce_us",
          "predicted_without_allreduce_us",
          tp_alone_family,
-         predict_tp_alone}}},
+         predict_tp_alone}},
+       true},
   };
 }
 

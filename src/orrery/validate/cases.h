@@ -22,7 +22,9 @@ namespace orrery::validate {
 struct Setup {
   const library::Library& library;
   const plan::Estimator& estimator;
-  std::vector<frontend::Model> decoders;  // models.json beside the file
+  std::vector<frontend::Model> decoders = {};  // models.json beside the file
+  /// Reads them, for a table that has decoders; left out: they are there.
+  std::function<Result<std::vector<frontend::Model>>()> decoders_beside = {};
   std::function<Result<frontend::Model>(std::string_view)> model = {};  // shipped, by name
   std::optional<plan::ClockState> clock = {};
   std::optional<plan::CacheState> cache = {};
@@ -47,6 +49,7 @@ struct TableKind {
   std::string (*family)(const Fields&);   // label of the row's group in the scores
   Result<plan::Estimate> (*predict)(const Fields&, const Setup&);
   std::vector<ExtraTime> extras = {};
+  bool has_decoders = false;  // rows name decoders of the list beside the file
 };
 
 /// In the order in which they are tried: the first whose columns are all there counts.

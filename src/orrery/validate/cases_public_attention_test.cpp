@@ -54,7 +54,7 @@ TEST(PublicAttention, ARowThatNoKernelServesCarriesItsError) {
   const Validation result = validated(
       std::string(kHeader) + "h200_sxm,bf16,bf16,1,8,8,128,,1,64,1,0,9,other,1,fastest,1,a\n");
   ASSERT_EQ(result.errors.size(), 1U);
-  EXPECT_NE(result.errors.front().first.find("vllm"), std::string::npos);
+  EXPECT_NE(result.errors.front().message.find("vllm"), std::string::npos);
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ TEST(PublicExchange, NetworksAndOtherExchangesAreRefused) {
                     "h200_sxm,low_latency_rdma,128,7168,256,8,1,,191,77,114,deepep,v1,a\n",
                 "h200-sxm");
   EXPECT_EQ(result.predicted, 0);
-  EXPECT_THAT(result.errors.at(0).first, HasSubstr("nodes: got 2, need 1"));
-  EXPECT_THAT(result.errors.at(1).first, HasSubstr("got 'low_latency_rdma'"));
+  EXPECT_THAT(result.errors.at(0).message, HasSubstr("nodes: got 2, need 1"));
+  EXPECT_THAT(result.errors.at(1).message, HasSubstr("got 'low_latency_rdma'"));
 }
 
 TEST(PublicExpertParallel, OneKernelOfExpertsAndExchangeIsWithinAFifth) {
@@ -76,7 +76,7 @@ TEST(PublicExpertParallel, OneKernelOfExpertsAndExchangeIsWithinAFifth) {
   EXPECT_EQ(result.kind, "public moe_ep_fused");
   ASSERT_EQ(result.compared.size(), 2U);
   expect_within_a_fifth(result);
-  EXPECT_THAT(result.errors.at(0).first, HasSubstr("kernel: got 'other'"));
+  EXPECT_THAT(result.errors.at(0).message, HasSubstr("kernel: got 'other'"));
 }
 
 }  // namespace

@@ -81,10 +81,10 @@ TEST(PublicModels, TrainingAndUnknownModelsAreRefused) {
       "h100-sxm");
   EXPECT_EQ(result.predicted, 0);
   ASSERT_EQ(result.errors.size(), 4U);
-  EXPECT_THAT(result.errors[0].first, HasSubstr("training of whole models is not predicted yet"));
-  EXPECT_THAT(result.errors[1].first, HasSubstr("got 'switchxl4', need one of bert_large"));
-  EXPECT_THAT(result.errors[2].first, HasSubstr("phase: got 'later'"));
-  EXPECT_THAT(result.errors[3].first, HasSubstr("232"));
+  EXPECT_THAT(result.errors[0].message, HasSubstr("training of whole models is not predicted yet"));
+  EXPECT_THAT(result.errors[1].message, HasSubstr("got 'switchxl4', need one of bert_large"));
+  EXPECT_THAT(result.errors[2].message, HasSubstr("phase: got 'later'"));
+  EXPECT_THAT(result.errors[3].message, HasSubstr("232"));
 }
 
 }  // namespace

@@ -17,11 +17,12 @@ class Reader {
     if (text_.starts_with("\xEF\xBB\xBF")) {
       text_.remove_prefix(3);
     }
+    line_begin_ = text_.data();
   }
 
   bool at_end() const { return text_.empty(); }
 
-  int line() const { return line_; }
+  size_t line() const { return line_; }
 
   /// The fields of the next record; none for an empty line.
   Result<std::vector<std::string>> record() {
@@ -35,23 +36,35 @@ class Reader {
       if (text_.empty() || end_of_line()) {
         return fields;
       }
+      if (fields.size() == kMostColumns) {
+        return wrong("row", "more than {} fields, need at most so many", kMostColumns);
+      }
       if (text_.front() != ',') {
-        return make_error(
-            ErrorCode::ParseError,
-            "[validate.csv] {}: line {}: got text after a closing quote, need a comma",
-            origin_,
-            line_);
+        return wrong("field", "text after a closing quote, need a comma");
       }
       text_.remove_prefix(1);
     }
   }
 
  private:
+  /// What the text has where it is read, and what it should have.
+  template <class... Args>
+  Error wrong(std::string_view what, fmt::format_string<Args...> got, Args&&... args) const {
+    return make_error(ErrorCode::ParseError,
+                      "[validate.csv] {}: got {} ({}:{}:{})",
+                      what,
+                      fmt::format(got, std::forward<Args>(args)...),
+                      origin_,
+                      line_,
+                      text_.data() - line_begin_ + 1);
+  }
+
   bool end_of_line() {
     for (const std::string_view end : {"\r\n", "\n"}) {
       if (text_.starts_with(end)) {
         text_.remove_prefix(end.size());
         ++line_;
+        line_begin_ = text_.data();
         return true;
       }
     }
@@ -69,20 +82,20 @@ class Reader {
   }
 
   Result<std::string> quoted() {
-    const int begin = line_;
+    const Error endless = wrong("field", "a quote that never ends, need its end");
     std::string field;
     text_.remove_prefix(1);
     while (true) {
       const size_t quote = text_.find('"');
       if (quote == std::string_view::npos) {
-        return make_error(ErrorCode::ParseError,
-                          "[validate.csv] {}: line {}: got a quote that never ends, need one",
-                          origin_,
-                          begin);
+        return endless;
       }
-      field += text_.substr(0, quote);
       const std::string_view part = text_.substr(0, quote);
-      line_ += static_cast<int>(std::count(part.begin(), part.end(), '\n'));
+      field += part;
+      if (const size_t last = part.rfind('\n'); last != std::string_view::npos) {
+        line_ += static_cast<size_t>(std::count(part.begin(), part.end(), '\n'));
+        line_begin_ = part.data() + last + 1;
+      }
       text_.remove_prefix(quote + 1);
       if (!text_.starts_with('"')) {
         return field;
@@ -94,7 +107,8 @@ class Reader {
 
   std::string_view text_;
   std::string_view origin_;
-  int line_ = 1;
+  const char* line_begin_;
+  size_t line_ = 1;
 };
 
 Result<void> check_header(const Table& table, std::string_view origin) {
@@ -102,10 +116,10 @@ Result<void> check_header(const Table& table, std::string_view origin) {
   for (const std::string& name : table.header) {
     if (name.empty() || !seen.insert(name).second) {
       return make_error(ErrorCode::ParseError,
-                        "[validate.csv] {}: header: got column '{}' {}, need names that differ",
-                        origin,
+                        "[validate.csv] header: got column '{}' {}, need names that differ ({})",
                         name,
-                        name.empty() ? "without a name" : "twice");
+                        name.empty() ? "without a name" : "twice",
+                        origin);
     }
   }
   return {};
@@ -146,30 +160,53 @@ std::optional<size_t> Table::column(std::string_view name) const {
                                : std::optional(static_cast<size_t>(found - header.begin()));
 }
 
+namespace {
+
+/// Appends a record, the header first.
+Result<void> append_record(Table& table, std::vector<std::string> record, size_t line) {
+  if (table.header.empty()) {
+    table.header = std::move(record);
+    return {};
+  }
+  if (record.size() != table.header.size()) {
+    return make_error(ErrorCode::ParseError,
+                      "[validate.csv] row: got {} fields, need {} as in the header ({}:{})",
+                      record.size(),
+                      table.header.size(),
+                      table.origin,
+                      line);
+  }
+  const size_t most = std::min(kMostRows, kMostFields / table.header.size());
+  if (table.rows.size() == most) {
+    return make_error(ErrorCode::ParseError,
+                      "[validate.csv] rows: got more than {} of {} fields, need at most so many "
+                      "({}:{})",
+                      most,
+                      table.header.size(),
+                      table.origin,
+                      line);
+  }
+  table.rows.push_back(std::move(record));
+  table.lines.push_back(line);
+  return {};
+}
+
+}  // namespace
+
 Result<Table> parse_csv(std::string_view text, std::string_view origin) {
   Reader reader(text, origin);
   Table table;
+  table.origin = origin;
   while (!reader.at_end()) {
-    const int line = reader.line();
+    const size_t line = reader.line();
     ORR_TRY(auto record, reader.record());
-    if (record.empty()) {
-      continue;
-    }
-    if (table.header.empty()) {
-      table.header = std::move(record);
-    } else if (record.size() != table.header.size()) {
-      return make_error(ErrorCode::ParseError,
-                        "[validate.csv] {}: line {}: got {} fields, need {} as in the header",
-                        origin,
-                        line,
-                        record.size(),
-                        table.header.size());
-    } else {
-      table.rows.push_back(std::move(record));
+    if (!record.empty()) {
+      ORR_TRY_VOID(append_record(table, std::move(record), line));
     }
   }
   if (table.header.empty()) {
-    return make_error(ErrorCode::ParseError, "[validate.csv] {}: got no header, need one", origin);
+    return make_error(
+        ErrorCode::ParseError, "[validate.csv] header: got none, need one ({})", origin);
   }
   ORR_TRY_VOID(check_header(table, origin));
   return table;

@@ -13,6 +13,13 @@ std::string_view Fields::text(std::string_view column) const {
   return index ? trim(row_[*index]) : std::string_view{};
 }
 
+Error Fields::placed(Error error) const {
+  if (table_.line(at_) != 0) {
+    error.message += fmt::format(" ({}:{})", table_.origin, table_.line(at_));
+  }
+  return error;
+}
+
 namespace {
 
 Result<int64_t> whole_number(std::string_view column,

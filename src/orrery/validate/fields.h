@@ -14,9 +14,12 @@ namespace orrery::validate {
 
 class Fields {
  public:
-  Fields(const Table& table, size_t row) : table_(table), row_(table.rows[row]) {}
+  Fields(const Table& table, size_t row) : table_(table), row_(table.rows[row]), at_(row) {}
 
   const Table& table() const { return table_; }
+
+  /// `error` with the place of the row: "... (requests.csv:3)".
+  Error placed(Error error) const;
 
   /// The field's text; empty where the column does not exist.
   std::string_view text(std::string_view column) const;
@@ -32,6 +35,7 @@ class Fields {
  private:
   const Table& table_;
   const std::vector<std::string>& row_;
+  size_t at_;
 };
 
 }  // namespace orrery::validate

@@ -4,14 +4,13 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "orrery/base/file.h"
 #include "orrery/cost/estimate.h"
 #include "orrery/device/simulator.h"
 #include "orrery/frontend/decoder_list.h"
@@ -27,16 +26,6 @@ constexpr std::string_view kUsage =
     "usage: orrery_validate_main [--given-kernel] [--by-device] MACHINE.toml LIBRARY.toml... "
     "TABLE.csv...\n"
     "prints per row: table,family,case,measured,predicted,low,high,bound (us)\n";
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return make_error(ErrorCode::NotFound, "[validate.main] got '{}', need a file", path);
-  }
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 struct Inputs {
   bool given_kernel = false;
@@ -108,7 +97,7 @@ Result<library::Library> libraries_of(const std::vector<std::string>& paths) {
 
 Result<std::vector<frontend::Model>> decoders_of(const std::string& table) {
   const std::string list = (std::filesystem::path(table).parent_path() / "models.json").string();
-  if (!std::filesystem::is_regular_file(list)) {
+  if (!std::filesystem::exists(list)) {
     return std::vector<frontend::Model>{};
   }
   ORR_TRY(const std::string text, read_file(list));
@@ -137,12 +126,11 @@ Result<void> score(const Inputs& inputs) {
     estimator = std::make_unique<cost::ClosedForm>(std::move(machine));
   }
   for (const std::string& path : inputs.tables) {
-    validate::Setup setup{.library = library,
-                          .estimator = *estimator,
-                          .decoders = {},
-                          .given_kernel = inputs.given_kernel};
-    ORR_TRY(setup.decoders, decoders_of(path));
-    ORR_TRY(const std::string csv, read_file(path));
+    const validate::Setup setup{.library = library,
+                                .estimator = *estimator,
+                                .decoders_beside = [&path] { return decoders_of(path); },
+                                .given_kernel = inputs.given_kernel};
+    ORR_TRY(const std::string csv, read_file(path, validate::kMostTable));
     ORR_TRY(const validate::Validation validation, validate::validate_table(csv, path, setup));
     print(path, validation);
   }

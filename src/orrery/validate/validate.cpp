@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 
 #include "orrery/base/text.h"
 
@@ -86,16 +88,23 @@ std::string microseconds(Duration time) {
   return fmt::format("{:.3f}", time.microseconds());
 }
 
-void count_error(Validation& validation, const std::string& message) {
-  auto& errors = validation.errors;
-  const auto found = std::find_if(
-      errors.begin(), errors.end(), [&](const auto& each) { return each.first == message; });
-  if (found != errors.end()) {
-    ++found->second;
-  } else {
-    errors.emplace_back(message, 1);
+/// Counts the rows of each message.
+class RowErrors {
+ public:
+  void add(const std::string& message, size_t line) {
+    const auto [at, added] = index_.emplace(message, errors_.size());
+    if (added) {
+      errors_.push_back({.message = message, .line = line});
+    }
+    ++errors_[at->second].rows;
   }
-}
+
+  std::vector<RowError> take() { return std::move(errors_); }
+
+ private:
+  std::vector<RowError> errors_;
+  std::unordered_map<std::string, size_t> index_;  // of errors_
+};
 
 /// The row's further times, written to their columns.
 void add_extras(const TableKind& kind,
@@ -132,6 +141,9 @@ Result<Validation> validate_table(std::string_view csv,
   Validation result;
   const TableKind* kind = kind_of(input);
   result.kind = kind == nullptr ? "" : kind->name;
+  if (kind != nullptr && kind->has_decoders && setup.decoders_beside) {
+    ORR_TRY(setup.decoders, setup.decoders_beside());
+  }
   result.table = input;
   for (const std::string_view added : {"predicted_us", "low_us", "high_us", "bound", "error"}) {
     result.table.header.emplace_back(added);
@@ -139,6 +151,7 @@ Result<Validation> validate_table(std::string_view csv,
   for (const ExtraTime& extra : kind == nullptr ? std::vector<ExtraTime>{} : kind->extras) {
     result.table.header.emplace_back(extra.column);
   }
+  RowErrors errors;
   for (size_t i = 0; i < input.rows.size(); ++i) {
     const Fields fields(input, i);
     auto& row = result.table.rows[i];
@@ -146,7 +159,7 @@ Result<Validation> validate_table(std::string_view csv,
     if (!estimate.ok()) {
       row.insert(row.end(), {"", "", "", "", estimate.error().message});
       row.resize(result.table.header.size());
-      count_error(result, estimate.error().message);
+      errors.add(estimate.error().message, input.line(i));
       continue;
     }
     ++result.predicted;
@@ -158,13 +171,14 @@ Result<Validation> validate_table(std::string_view csv,
                 std::string(name(estimate->bound)),
                 time.ok() ? "" : time.error().message});
     if (!time.ok()) {
-      count_error(result, time.error().message);
+      errors.add(time.error().message, input.line(i));
     } else if (*time) {
       result.compared.push_back(
           {kind->family(fields), **time, estimate->time, estimate->low, estimate->high, i});
     }
     add_extras(*kind, fields, i, setup, result);
   }
+  result.errors = errors.take();
   return result;
 }
 

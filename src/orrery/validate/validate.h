@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "orrery/base/result.h"
@@ -15,12 +14,19 @@
 
 namespace orrery::validate {
 
+/// What is wrong with some rows.
+struct RowError {
+  std::string message;
+  int64_t rows = 0;  // that have it
+  size_t line = 0;   // of the first of them
+};
+
 struct Validation {
   std::string kind;  // of the table; empty: none that is known
   Table table;       // the input's rows, in order, with predicted_us, low_us, high_us, bound, error
-  std::vector<Compared> compared;                       // rows with a prediction and a measurement
-  int64_t predicted = 0;                                // rows with a prediction
-  std::vector<std::pair<std::string, int64_t>> errors;  // messages and how many rows have them
+  std::vector<Compared> compared;  // rows with a prediction and a measurement
+  int64_t predicted = 0;           // rows with a prediction
+  std::vector<RowError> errors;    // each message once, in the order of their first rows
 };
 
 /// Predicts each row of `csv`. A row that cannot be predicted carries its error and the rest go on;

@@ -33,11 +33,39 @@ TEST(Csv, BadTextNamesTheLine) {
     return parse_csv(text, "t.csv").error().message;
   };
   EXPECT_EQ(message("a,b\n1,2\n3\n"),
-            "[validate.csv] t.csv: line 3: got 1 fields, need 2 as in the header");
-  EXPECT_THAT(message("a,b\n1,\"2\n3,4\n"), HasSubstr("line 2: got a quote that never ends"));
-  EXPECT_THAT(message("a\n\"1\"2\n"), HasSubstr("line 2: got text after a closing quote"));
-  EXPECT_THAT(message(""), HasSubstr("got no header"));
+            "[validate.csv] row: got 1 fields, need 2 as in the header (t.csv:3)");
+  EXPECT_EQ(message("a,b\n1,\"2\n3,4\n"),
+            "[validate.csv] field: got a quote that never ends, need its end (t.csv:2:3)");
+  EXPECT_EQ(message("a\n\"1\n\"2\n"),
+            "[validate.csv] field: got text after a closing quote, need a comma (t.csv:3:2)");
+  EXPECT_EQ(message(""), "[validate.csv] header: got none, need one (t.csv)");
   EXPECT_THAT(message("a,a\n"), HasSubstr("got column 'a' twice"));
+}
+
+TEST(Csv, MoreThanATableMayHaveIsRefused) {
+  const auto message = [](const std::string& text) {
+    return parse_csv(text, "t.csv").error().message;
+  };
+  std::string rows = "a\n";
+  for (size_t i = 0; i < kMostRows; ++i) {
+    rows += "1\n";
+  }
+  EXPECT_EQ(parse_csv(rows, "t.csv")->rows.size(), kMostRows);
+  EXPECT_EQ(message(rows + "1\n"),
+            "[validate.csv] rows: got more than 262144 of 1 fields, need at most so many "
+            "(t.csv:262146)");
+  EXPECT_THAT(message(std::string(20000000, ',')),
+              HasSubstr("row: got more than 1024 fields, need at most so many (t.csv:1:"));
+  std::string fields = "a0";
+  for (size_t i = 1; i < kMostColumns; ++i) {
+    fields += ",a" + std::to_string(i);
+  }
+  fields += '\n';
+  const std::string row = std::string(kMostColumns - 1, ',') + '\n';
+  for (size_t i = 0; i <= kMostFields / kMostColumns; ++i) {
+    fields += row;
+  }
+  EXPECT_THAT(message(fields), HasSubstr("rows: got more than 4096 of 1024 fields"));
 }
 
 TEST(Fields, NumbersOutOfRangeSayWhichColumn) {

@@ -9,14 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "orrery/base/file.h"
 #include "orrery/base/hash.h"
 #include "orrery/base/text.h"
 
@@ -27,11 +27,6 @@ namespace orrery::runtime::host {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string read_file(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
 
 // Runs a program with its output and errors going to `log`; its exit status. No shell takes part.
 Result<int> run_process(const std::vector<std::string>& command, const fs::path& log) {
@@ -65,34 +60,57 @@ uint64_t key_of(const emit::Source& source, const Toolchain& toolchain) {
   return hasher.digest();
 }
 
-// Compiles to a name of this process' own and renames, so that concurrent builders do not disturb
-// each other.
+// A folder of this process' own, gone when it goes.
+class Workplace {
+ public:
+  explicit Workplace(const fs::path& cache) : path_((cache / "build-XXXXXX").string()) {
+    if (mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+
+  ~Workplace() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+
+  bool exists() const { return !path_.empty(); }
+
+  fs::path operator/(std::string_view name) const { return fs::path(path_) / name; }
+
+ private:
+  std::string path_;
+};
+
+// Compiles in a folder of its own and renames, so that concurrent builders do not disturb each
+// other.
 Result<void> compile(const emit::Source& source, const Toolchain& toolchain, const fs::path& out) {
-  const fs::path base = fmt::format("{}.{}", out.string(), getpid());
-  const fs::path text = base.string() + ".cpp";
-  const fs::path log = base.string() + ".log";
-  const fs::path object = base.string() + ".so";
-  std::ofstream(text, std::ios::binary) << source.code;
+  const auto not_written = [&out](const std::string& reason) {
+    return make_error(
+        ErrorCode::IoError, "[runtime.host] cannot write '{}': {}", out.string(), reason);
+  };
+  const Workplace place(toolchain.cache);
+  if (!place.exists()) return not_written(std::generic_category().message(errno));
+  const fs::path text = place / "source.cpp";
+  const fs::path log = place / "log";
+  const fs::path object = place / "object.so";
+  ORR_TRY_VOID(write_file(text.string(), source.code));
   std::vector<std::string> command = {toolchain.compiler.string(), "-shared", "-fPIC"};
   command.insert(command.end(), source.options.begin(), source.options.end());
   command.insert(command.end(), {"-o", object.string(), text.string()});
   ORR_TRY(const int status, run_process(command, log));
-  const std::string messages = read_file(log);
-  std::error_code ignored;
-  fs::remove(text, ignored);
-  fs::remove(log, ignored);
   if (status != 0) {
+    const Result<std::string> messages = read_file(log.string());
     return make_error(ErrorCode::IoError,
                       "[runtime.host] '{}' failed with status {}: {}",
                       fmt::join(command, " "),
                       status,
-                      messages);
+                      messages.ok() ? *messages : messages.error().message);
   }
   std::error_code error;
   fs::rename(object, out, error);
-  if (!error) return {};
-  return make_error(
-      ErrorCode::IoError, "[runtime.host] cannot write '{}': {}", out.string(), error.message());
+  return error ? Result<void>(not_written(error.message())) : Result<void>();
 }
 
 }  // namespace
