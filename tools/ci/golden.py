@@ -9,11 +9,12 @@
     ! ...standard error, each line with this mark...
     [exit 2]                       only if the status is not 0
 
-Commands run in the root of the tree, without a shell. ./ci golden --update rewrites the outputs.
+Variables may stand before a command ($ ORRERY_MODEL_DIR=none orrery models). Commands run in the root of the tree, without a shell. ./ci golden --update rewrites the outputs.
 """
 
 import difflib
 import os
+import re
 import shlex
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,7 @@ from pathlib import Path
 from ci.runner import JOBS, ROOT, Outcome, Run, StageError, nothing_to_do
 
 FOLDER = ROOT / "test/golden"
+VARIABLE = re.compile(r"[A-Z_]+=")
 
 
 def golden(run: Run) -> Outcome:
@@ -73,12 +75,15 @@ def replay(text: str, threads: int) -> str:
 
 def output_of(command: str, threads: int) -> list[str]:
     words = shlex.split(command)
+    variables = {}
+    while words and VARIABLE.match(words[0]):
+        name, _, variables[name] = words.pop(0).partition("=")
     if not words or words[0] != "orrery":
         raise StageError(f"got '$ {command}', need '$ orrery ...'")
     done = subprocess.run(
         [ROOT / "orrery", *words[1:]],
         cwd=ROOT,
-        env={**os.environ, "ORRERY_THREADS": str(threads)},
+        env={**os.environ, "ORRERY_THREADS": str(threads), **variables},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

@@ -58,9 +58,12 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
+// Of a message that quotes the world at length, the beginning and how much is left out.
+std::string bounded_message(std::string message);
+
 template <class... Args>
 Error make_error(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
-  return Error{code, fmt::format(format, std::forward<Args>(args)...), {}};
+  return Error{code, bounded_message(fmt::format(format, std::forward<Args>(args)...)), {}};
 }
 
 template <class T>

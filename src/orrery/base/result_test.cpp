@@ -116,6 +116,18 @@ TEST(Error, ListsItsNotesInOrder) {
   EXPECT_EQ(noted.code, ErrorCode::NotFound);
 }
 
+TEST(Error, QuotesTheWorldAtSomeLengthOnly) {
+  const std::string message = make_error(ErrorCode::ParseError, "got '{}'", std::string(99999, 'x')).message;
+  EXPECT_LT(message.size(), 17000U);
+  EXPECT_TRUE(message.ends_with("xxx... (83621 more bytes)")) << message.substr(16300);
+  std::string letters(1, 'x');
+  for (int i = 0; i < 9000; ++i) {
+    letters += "\xC3\xA9";
+  }
+  const std::string cut = make_error(ErrorCode::ParseError, "{}", letters).message;
+  EXPECT_NE(cut.find("\xC3\xA9... ("), std::string::npos) << "a letter is kept whole";
+}
+
 TEST(ErrorCode, HasAName) {
   EXPECT_EQ(to_string(ErrorCode::Infeasible), "Infeasible");
   EXPECT_EQ(to_string(ErrorCode::IoError), "IoError");

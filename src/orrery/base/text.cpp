@@ -63,6 +63,51 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return joined;
 }
 
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length > text.size()) {
+    return 0;
+  }
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) {
+      return 0;
+    }
+  }
+  const bool too_short = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool beyond = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
+  return too_short || beyond ? 0 : length;
+}
+
+bool is_control(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  return first < 0x20 || first == 0x7F ||
+         (first == 0xC2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0);
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const bool plain = length > 0 && (!is_control(text) || text[0] == '\n' || text[0] == '\t');
+    const std::string_view letter = text.substr(0, length == 0 ? 1 : length);
+    if (plain) {
+      shown += letter;
+    } else {
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(letter.back()));
+    }
+    text.remove_prefix(letter.size());
+  }
+  return shown;
+}
+
 std::string to_lower(std::string_view text) {
   std::string lower(text);
   for (char& c : lower) {

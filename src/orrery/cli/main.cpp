@@ -30,36 +30,42 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// Coloured on a terminal, unless NO_COLOR (no-color.org) is set or the terminal is dumb.
-void print(std::FILE* to, const std::string& text) {
+/// All that is printed. Names and contents of files may hold what a terminal would obey: it is shown
+/// instead. Coloured on a terminal, unless NO_COLOR (no-color.org) is set or the terminal is dumb.
+void print(std::FILE* to, const std::string& answer) {
+  const std::string text = printable(answer);
   const bool colours =
       isatty(fileno(to)) == 1 && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   const std::string shown = colours ? coloured(text) : text;
   std::fwrite(shown.data(), 1, shown.size(), to);
 }
 
-/// Folders of a variable like PATH, after those of the options.
-void append_folders(std::vector<std::string>& folders, const char* name) {
+/// Folders of a variable like PATH.
+std::vector<std::string> folders_of(const char* name) {
+  std::vector<std::string> folders;
   for (const std::string_view folder : split(variable(name), ':')) {
     if (!folder.empty()) {
       folders.emplace_back(folder);
     }
   }
+  return folders;
 }
 
-/// The folder that holds machines/: ORRERY_HOME, else beside the executable (installed, or above a
-/// build folder in the source tree).
-std::string find_home() {
-  if (std::string home = variable("ORRERY_HOME"); !home.empty()) {
-    return home;
-  }
-  namespace fs = std::filesystem;
+bool holds_machines(const std::filesystem::path& folder) {
   std::error_code none;  // a place that does not exist is no machines/
+  return std::filesystem::is_directory(folder / "machines", none);
+}
+
+/// The folder that holds machines/: beside the executable (installed, or above a build folder in
+/// the source tree).
+std::string find_home() {
+  namespace fs = std::filesystem;
+  std::error_code none;
   fs::path at = fs::read_symlink("/proc/self/exe", none);
   while (at.has_relative_path()) {
     at = at.parent_path();
     for (const fs::path& place : {at, at / "share/orrery"}) {
-      if (fs::is_directory(place / "machines", none)) {
+      if (holds_machines(place)) {
         return place.string();
       }
     }
@@ -67,35 +73,54 @@ std::string find_home() {
   return "";
 }
 
-/// Folders that an option names have to be there: a misspelt one would silently hide its files.
-Result<void> check_folders(const Everywhere& everywhere) {
-  const std::vector<std::string> home = {everywhere.home};
-  const std::pair<std::string_view, const std::vector<std::string>*> options[] = {
-      {"--home", &home},
-      {"--machine-dir", &everywhere.machine_folders},
-      {"--library-dir", &everywhere.library_folders},
-      {"--model-dir", &everywhere.model_folders},
-  };
-  for (const auto& [option, folders] : options) {
-    for (const std::string& folder : *folders) {
-      const bool left_out = folder.empty() && option == "--home";
-      std::error_code none;
-      if (!left_out && !std::filesystem::is_directory(folder, none)) {
-        return make_error(ErrorCode::NotFound, "[cli] {}: got '{}', need a folder", option, folder);
-      }
+/// Folders that somebody names have to be there: a misspelt one would silently hide its files.
+Result<void> check_folders(std::string_view option, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders) {
+    std::error_code none;
+    if (!std::filesystem::is_directory(folder, none)) {
+      return make_error(ErrorCode::NotFound, "[cli] {}: got '{}', need a folder", option, folder);
     }
   }
   return {};
 }
 
-session::Places places(const Everywhere& everywhere) {
-  session::Places found{.home = everywhere.home.empty() ? find_home() : everywhere.home,
-                        .machine_folders = everywhere.machine_folders,
-                        .library_folders = everywhere.library_folders,
-                        .model_folders = everywhere.model_folders};
-  append_folders(found.machine_folders, "ORRERY_MACHINE_DIR");
-  append_folders(found.library_folders, "ORRERY_LIBRARY_DIR");
-  append_folders(found.model_folders, "ORRERY_MODEL_DIR");
+/// Those of an option, before those of a variable.
+Result<std::vector<std::string>> folders(std::string_view option,
+                                         std::vector<std::string> given,
+                                         const char* name) {
+  ORR_TRY_VOID(check_folders(option, given));
+  const std::vector<std::string> others = folders_of(name);
+  ORR_TRY_VOID(check_folders(name, others));
+  given.insert(given.end(), others.begin(), others.end());
+  return given;
+}
+
+/// That of the option, else of ORRERY_HOME, else the one that is found.
+Result<std::string> home(const std::string& given) {
+  const std::string set = given.empty() ? variable("ORRERY_HOME") : given;
+  if (set.empty()) {
+    return find_home();
+  }
+  const std::string_view option = given.empty() ? "ORRERY_HOME" : "--home";
+  ORR_TRY_VOID(check_folders(option, {set}));
+  if (!holds_machines(set)) {
+    return make_error(ErrorCode::NotFound,
+                      "[cli] {}: got '{}', need a folder with machines/ in it",
+                      option,
+                      set);
+  }
+  return set;
+}
+
+Result<session::Places> places(const Everywhere& everywhere) {
+  session::Places found{.home = {}};
+  ORR_TRY(found.home, home(everywhere.home));
+  ORR_TRY(found.machine_folders,
+          folders("--machine-dir", everywhere.machine_folders, "ORRERY_MACHINE_DIR"));
+  ORR_TRY(found.library_folders,
+          folders("--library-dir", everywhere.library_folders, "ORRERY_LIBRARY_DIR"));
+  ORR_TRY(found.model_folders,
+          folders("--model-dir", everywhere.model_folders, "ORRERY_MODEL_DIR"));
   return found;
 }
 
@@ -123,10 +148,11 @@ int run(const std::vector<std::string>& words) {
     print(stdout, parsed->text);
     return 0;
   }
-  if (const Result<void> checked = check_folders(parsed->everywhere); !checked.ok()) {
-    return fail(checked.error());
+  Result<session::Places> found = places(parsed->everywhere);
+  if (!found.ok()) {
+    return fail(found.error());
   }
-  const Result<Answer> answer = parsed->command->run(session::Session(places(parsed->everywhere)));
+  const Result<Answer> answer = parsed->command->run(session::Session(*std::move(found)));
   if (!answer.ok()) {
     return fail(answer.error());
   }
@@ -147,7 +173,7 @@ int main(int argc, char** argv) {
     }
     return status;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "orrery: bug in orrery: %s\n", error.what());
+    orrery::cli::print(stderr, "orrery: bug in orrery: " + std::string(error.what()) + '\n');
     return orrery::cli::kBug;
   }
 }

@@ -113,7 +113,8 @@ Error describe(const CLI::ParseError& error,
                const CLI::App& app,
                const std::vector<std::string>& words) {
   std::string hint;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+  const bool is_extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (is_extra) {
     const std::vector<std::string> names = option_names(app);
     for (const std::string& word : words) {
       const std::string name = word.substr(0, word.find('='));
@@ -139,7 +140,14 @@ Error describe(const CLI::ParseError& error,
                       "[cli] {}: got an empty word, need a value",
                       what.substr(0, what.find(':')));
   }
-  return make_error(ErrorCode::InvalidInput, "[cli] {}{}", what, hint);
+  // "The following argument was not expected: --batc"
+  if (const size_t colon = what.rfind(": "); is_extra && colon != std::string::npos) {
+    return make_error(ErrorCode::InvalidInput,
+                      "[cli] arguments: got '{}', need what --help lists{}",
+                      what.substr(colon + 2),
+                      hint);
+  }
+  return make_error(ErrorCode::InvalidInput, "[cli] {}", what);
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ Result<void> PredictOptions::check() const {
   if (csv_ && json_) {
     return make_error(ErrorCode::InvalidInput, "[cli] --csv, --json: got both, need one");
   }
+  ORR_TRY_VOID(threads());
   if (is_operator()) {
     std::vector<std::string> wrong;
     const auto options = session::model_options();
@@ -168,6 +169,18 @@ Result<void> PredictOptions::check() const {
   return {};
 }
 
+Result<size_t> PredictOptions::threads() const {
+  constexpr int64_t kMostThreads = 1024;
+  const char* variable = std::getenv("ORRERY_THREADS");
+  const bool set = threads_.empty() && variable != nullptr;
+  const std::string text = set ? variable : threads_;
+  if (text.empty()) {
+    return size_t{0};
+  }
+  ORR_TRY(const int64_t threads, whole(set ? "ORRERY_THREADS" : "--threads", text, 1, kMostThreads));
+  return static_cast<size_t>(threads);
+}
+
 Result<session::SweepRequest> PredictOptions::sweep_request(
     const std::vector<std::string>& machines) const {
   session::SweepRequest request{.subject = subject_[0], .machines = machines};
@@ -176,13 +189,7 @@ Result<session::SweepRequest> PredictOptions::sweep_request(
   request.cache = cache_;
   request.by = by_;
   request.passes_off = passes_off_;
-  const char* variable = std::getenv("ORRERY_THREADS");
-  const std::string threads_text = threads_.empty() && variable != nullptr ? variable : threads_;
-  if (!threads_text.empty()) {
-    constexpr int64_t kMostThreads = 1024;
-    ORR_TRY(const int64_t threads, whole("--threads", threads_text, 1, kMostThreads));
-    request.threads = static_cast<size_t>(threads);
-  }
+  ORR_TRY(request.threads, threads());
   return request;
 }
 

@@ -53,6 +53,8 @@ class PredictOptions {
   Result<void> write_page(const Report& report, const std::vector<std::string>& machines) const;
   Result<void> check_page(const std::vector<std::string>& machines) const;
   bool is_operator() const;
+  /// Of --threads or the environment; 0: one per core.
+  Result<size_t> threads() const;
   /// Words that fit neither a model nor an operator; options of the other kind.
   Result<void> check() const;
   Result<session::SweepRequest> sweep_request(const std::vector<std::string>& machines) const;

@@ -230,7 +230,7 @@ TEST(Huggingface, AllWrongValuesAreListed) {
 
 TEST(Json, BadTextSaysWhere) {
   EXPECT_EQ(parse_json("{\n  \"a\": Infinity}", "f").error().message,
-            "[frontend.json] f: line 2, column 8: this is not JSON");
+            "[frontend.json] f: got what is not JSON at line 2, column 8, need JSON");
   const std::string deep(100, '[');
   EXPECT_THAT(parse_json(deep, "f").error().message, HasSubstr("more than 64 nested levels"));
   EXPECT_FALSE(parse_json("", "f").ok());

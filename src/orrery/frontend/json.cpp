@@ -174,7 +174,7 @@ Result<Json> parse_json(std::string_view text, std::string_view origin) {
   }
   if (!builder.position()) {
     return make_error(ErrorCode::ParseError,
-                      "[frontend.json] {}: got more than {} nested levels",
+                      "[frontend.json] {}: got more than {} nested levels, need at most so many",
                       origin,
                       kMostLevels);
   }
@@ -183,7 +183,7 @@ Result<Json> parse_json(std::string_view text, std::string_view origin) {
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const std::size_t column = before.size() - (before.rfind('\n') + 1) + 1;
   return make_error(ErrorCode::ParseError,
-                    "[frontend.json] {}: line {}, column {}: this is not JSON",
+                    "[frontend.json] {}: got what is not JSON at line {}, column {}, need JSON",
                     origin,
                     line,
                     column);

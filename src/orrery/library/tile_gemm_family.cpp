@@ -48,7 +48,7 @@ std::vector<std::vector<int64_t>> groups_of(NumberFile& file,
     }
   }
   if (groups.empty()) {
-    file.complain(key, "need at least one");
+    file.complain(key, "got none, need at least one");
   }
   return groups;
 }

@@ -66,7 +66,7 @@ TritonTable::TritonTable(machine::NumberFile& file,
   }
   for (const std::string_view name : needed) {
     if (rows_.find(name) == rows_.end()) {
-      file.complain(key, fmt::format("need the counts of '{}'", name));
+      file.complain(key, fmt::format("got none, need the counts of '{}'", name));
     }
   }
   alone_ = one(file, section + ".alone");

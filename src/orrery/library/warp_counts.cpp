@@ -77,7 +77,7 @@ CountTable::CountTable(machine::NumberFile& file,
   }
   for (const std::string_view name : needed) {
     if (!has(name)) {
-      file.complain(key, fmt::format("need the counts of '{}'", name));
+      file.complain(key, fmt::format("got none, need the counts of '{}'", name));
     }
   }
 }

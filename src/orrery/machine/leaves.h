@@ -29,6 +29,9 @@ namespace orrery::machine {
 // included; read_toml then reads the text, or says what is wrong with it. Whatever read_plain
 // takes, read_toml reads the same.
 
+/// Most parts of a key; those of the tree have up to five.
+constexpr size_t kMostParts = 16;
+
 struct Leaf {
   std::string key;
   size_t line = 0;

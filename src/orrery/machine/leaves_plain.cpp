@@ -100,9 +100,10 @@ class PlainReader {
   bool header() {
     ++at_;
     prefix_.clear();
+    size_t parts = 0;
     do {
       std::string_view key;
-      if (!bare_key(key) || key == "value") {
+      if (!bare_key(key) || key == "value" || ++parts >= kMostParts) {
         return false;
       }
       prefix_ += key;
@@ -114,8 +115,9 @@ class PlainReader {
   }
 
   bool leaf() {
+    constexpr size_t kMostOfSection = 512;  // each is compared with all
     std::string_view key;
-    if (!bare_key(key)) {
+    if (!bare_key(key) || leaves_.size() - section_ > kMostOfSection) {
       return false;
     }
     for (size_t i = section_; i < leaves_.size(); ++i) {

@@ -152,15 +152,41 @@ TEST(Leaves, LeavesEverythingElseToTheOtherReader) {
   }
 }
 
-TEST(Leaves, RefusesKeysOfVeryManyParts) {
-  std::string key = "a";
-  for (int i = 0; i < 100000; ++i) {
-    key += ".a";
+// As deep as keys have parts goes the reader, and a table of every prefix would be kept.
+TEST(Leaves, RefusesWhatIsDeeperThanAnyNumberFile) {
+  const auto key = [](size_t parts) {
+    std::string text = "a";
+    for (size_t i = 1; i < parts; ++i) {
+      text += ".a";
+    }
+    return text;
+  };
+  const auto refused = [](const std::string& text, const std::string& line) {
+    const auto leaves = read_toml(text, "deep");
+    return !read_plain(text) && !leaves.ok() &&
+           leaves.error().message.find("need fewer (deep:" + line + ")") != std::string::npos;
+  };
+  for (const size_t parts : {kMostParts + 1, size_t{50000}}) {
+    EXPECT_TRUE(refused(key(parts) + " = 1\n", "1"));
+    EXPECT_TRUE(refused("\n[" + key(parts) + "]\n", "2"));
+    EXPECT_TRUE(refused("x = { " + key(parts) + " = 1 }\n", "1"));
+    EXPECT_TRUE(refused("a = \"\"\"\n\"\"\"\"\n[" + key(parts) + "]\n", "3"));
   }
-  for (const std::string& text : {key + " = 1\n", "[" + key + "]\n", "x = { " + key + " = 1 }\n"}) {
-    EXPECT_NE(read_toml(text, "deep").error().message.find("deep:1: got a key of over 1000 parts"),
-              std::string::npos);
+  EXPECT_TRUE(refused("x = " + std::string(100, '[') + std::string(100, ']') + "\n", "1"));
+  EXPECT_TRUE(agree("[" + key(kMostParts - 1) + "]\nb = \"\"\n"));
+  EXPECT_TRUE(read_toml(key(kMostParts) + " = \"\"\n", "deep").ok());
+  const std::string dots(1000, '.');
+  EXPECT_TRUE(read_toml("a = \"" + dots + "\"  # " + dots + "\nb = '" + dots + "[{'\n", "x").ok());
+}
+
+// Each key of a section is compared with all before it.
+TEST(Leaves, ALongSectionIsNoPlainForm) {
+  std::string text;
+  for (int i = 0; i < 50000; ++i) {
+    text += "a" + std::to_string(i) + " = \"\"\n";
   }
+  EXPECT_FALSE(read_plain(text).has_value());
+  EXPECT_EQ(read_toml(text, "long")->size(), 50000U);
 }
 
 }  // namespace

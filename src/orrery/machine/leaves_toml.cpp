@@ -26,7 +26,7 @@ Number read_number(const std::string& key, const toml::table& table, std::string
   };
   const auto value = table["value"].value<double>();
   if (!value || table["value"].is_boolean()) {
-    fail("value is no number");
+    fail("got no number as value, need one");
   } else if (!std::isfinite(*value)) {
     fail(fmt::format("got value {}, need a finite number", *value));
   }
@@ -35,7 +35,7 @@ Number read_number(const std::string& key, const toml::table& table, std::string
   number.note = table["note"].value_or(std::string());
   const auto source = parse_source(table["source"].value_or(std::string_view()));
   if (number.unit.empty()) {
-    fail("unit is missing");
+    fail("got no unit, need one");
   }
   if (!source) {
     fail(fmt::format("got source '{}', need datasheet, measured, derived, fitted or assumed",
@@ -44,11 +44,11 @@ Number read_number(const std::string& key, const toml::table& table, std::string
   number.source = source.value_or(Source::Assumed);
   number.date = table["date"] ? date_of(*table["date"].node()) : "";
   if (number.date.empty()) {
-    fail("date is missing, need date = YYYY-MM-DD");
+    fail("got no date, need date = YYYY-MM-DD");
   }
   for (const auto& [name, node] : table) {
     if (name != "value" && name != "unit" && name != "source" && name != "note" && name != "date") {
-      fail(fmt::format("unknown field '{}'", name.str()));
+      fail(fmt::format("got a field '{}', need value, unit, source, note, date", name.str()));
     }
   }
   return number;
@@ -100,26 +100,68 @@ Leaf leaf_of(const Node& from) {
   } else if (auto list = from.node->is_array() ? read_list(*from.node->as_array()) : std::nullopt) {
     leaf.content = *std::move(list);
   } else {
-    leaf.mistake = "need { value, unit, source, note, date }, a text or a list of texts";
+    leaf.mistake =
+        "got another kind of value, need { value, unit, source, note, date }, a text or a list of "
+        "texts";
   }
   return leaf;
 }
 
-/// The reader goes as deep as keys have parts.
-constexpr size_t kMostParts = 1000;
+/// The last letter of the string that begins at `first`; the end of the line or of the text where
+/// it does not end, which the reader refuses.
+size_t end_of_string(std::string_view text, size_t first) {
+  const char quote = text[first];
+  const std::string ends(3, quote);
+  const bool long_form = text.substr(first, ends.size()) == ends;
+  size_t at = first + (long_form ? ends.size() : 1);
+  for (; at < text.size(); ++at) {
+    if (text[at] == '\\' && quote == '"') {
+      ++at;
+    } else if (long_form && text.substr(at, ends.size()) == ends) {
+      at += ends.size() - 1;
+      for (int more = 0; more < 2 && at + 1 < text.size() && text[at + 1] == quote; ++more) {
+        ++at;  // the string's own last quotes
+      }
+      return at;
+    } else if (!long_form && (text[at] == quote || text[at] == '\n')) {
+      return text[at] == quote ? at : at - 1;
+    }
+  }
+  return text.size();
+}
 
-/// The first line with more dots than that, counted from 1; 0: none.
+bool goes_on(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         c == '-' || c == ' ' || c == '\t' || c == '.';
+}
+
+/// The reader goes as deep as keys have parts and brackets stand in one another.
+constexpr size_t kMostBrackets = 8;
+
+/// The first line that is deeper than a number file may be, counted from 1; 0: none.
 size_t deep_line(std::string_view text) {
   size_t line = 1;
   size_t dots = 0;
-  for (const char c : text) {
-    dots += c == '.' ? 1 : 0;
-    if (dots > kMostParts) {
-      return line;
+  size_t open = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"' || c == '\'') {
+      const size_t first = at;
+      at = end_of_string(text, at);
+      const std::string_view string = text.substr(first, at - first);
+      line += static_cast<size_t>(std::count(string.begin(), string.end(), '\n'));
+      continue;
     }
-    if (c == '\n') {
-      ++line;
-      dots = 0;
+    if (c == '#') {
+      at = std::min(text.find('\n', at), text.size()) - 1;
+      continue;
+    }
+    line += c == '\n' ? 1 : 0;
+    dots = goes_on(c) ? dots + (c == '.' ? 1 : 0) : 0;
+    open += c == '[' || c == '{' ? 1 : 0;
+    open -= (c == ']' || c == '}') && open > 0 ? 1 : 0;
+    if (dots >= kMostParts || open > kMostBrackets) {
+      return line;
     }
   }
   return 0;
@@ -130,21 +172,24 @@ size_t deep_line(std::string_view text) {
 Result<std::vector<Leaf>> read_toml(std::string_view text, std::string_view origin) {
   if (const size_t line = deep_line(text); line > 0) {
     return make_error(ErrorCode::ParseError,
-                      "[machine.number_file] {}:{}: got a key of over {} parts, need fewer",
+                      "[machine.number_file] depth: got a key of more than {} parts or more than "
+                      "{} brackets in one another, need fewer ({}:{})",
+                      kMostParts,
+                      kMostBrackets,
                       origin,
-                      line,
-                      kMostParts);
+                      line);
   }
   toml::table root;
   try {
     root = toml::parse(text);
   } catch (const toml::parse_error& error) {
     return make_error(ErrorCode::ParseError,
-                      "[machine.number_file] {}:{}:{}: {}",
+                      "[machine.number_file] syntax: got what is not TOML ({}), need TOML "
+                      "({}:{}:{})",
+                      error.description(),
                       origin,
                       error.source().begin.line,
-                      error.source().begin.column,
-                      error.description());
+                      error.source().begin.column);
   }
   std::vector<Node> nodes;
   collect(root, "", nodes);

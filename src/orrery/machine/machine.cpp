@@ -32,7 +32,7 @@ std::map<DType, FlopsPerCycle> read_tensor(NumberFile& file) {
     const double rate = file.number(key, Unit::FlopsPerCycle, Range::NotNegative);
     const auto dtype = parse_dtype(type);
     if (!dtype.ok()) {
-      file.complain(key, "no element type of this name");
+      file.complain(key, "got no name of an element type, need one such as bf16");
     } else if (rate > 0) {
       tensor[*dtype] = FlopsPerCycle(rate);
     }
@@ -41,7 +41,7 @@ std::map<DType, FlopsPerCycle> read_tensor(NumberFile& file) {
     return !file.sound("core.tensor." + type);
   });
   if (tensor.empty() && !told) {
-    file.complain("core.tensor", "need the matrix rate of at least one element type");
+    file.complain("core.tensor", "got none, need the matrix rate of at least one element type");
   }
   return tensor;
 }
@@ -91,7 +91,7 @@ Clock read_clock(NumberFile& file) {
     if (dtype.ok()) {
       clock.tensor_energy[*dtype] = energy;
     } else {
-      file.complain(key, "no element type of this name");
+      file.complain(key, "got no name of an element type, need one such as bf16");
     }
   }
   return clock;
@@ -186,6 +186,32 @@ Link read_link(NumberFile& file) {
   return link;
 }
 
+/// The prefix, and digits with at most one letter behind them: sm_90a, gfx942, gfx90a.
+bool is_architecture(std::string_view text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) {
+    return false;
+  }
+  text.remove_prefix(prefix.size());
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto low = [](char c) { return c >= 'a' && c <= 'z'; };
+  return text.size() >= 2 && text.size() <= 4 && std::all_of(text.begin(), text.end() - 1, digit) &&
+         (digit(text.back()) || (low(text.back()) && text.size() > 2));
+}
+
+/// What libraries choose their kernels by.
+std::string read_architecture(NumberFile& file, Vendor vendor) {
+  std::string architecture = file.text("architecture");
+  const std::string_view prefix = vendor == Vendor::Nvidia ? "sm_" : "gfx";
+  if (vendor != Vendor::Other && file.sound("architecture") && file.sound("vendor") &&
+      !is_architecture(architecture, prefix)) {
+    file.complain("architecture",
+                  fmt::format("got '{}', need one such as {}",
+                              architecture,
+                              vendor == Vendor::Nvidia ? "sm_90a" : "gfx942"));
+  }
+  return architecture;
+}
+
 Vendor read_vendor(NumberFile& file) {
   const std::string vendor = file.text("vendor");
   if (vendor != "nvidia" && vendor != "amd" && vendor != "other" && !vendor.empty()) {
@@ -251,11 +277,22 @@ std::string_view head_of(std::string_view toml) {
 
 namespace {
 
+/// Each once: they are tried one after the other.
+std::vector<std::string> read_libraries(NumberFile& file) {
+  std::vector<std::string> libraries = file.list_or_empty("libraries");
+  std::vector<std::string> sorted = libraries;
+  std::sort(sorted.begin(), sorted.end());
+  if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end()) {
+    file.complain("libraries", fmt::format("got '{}' twice, need each once", *twice));
+  }
+  return libraries;
+}
+
 /// Fills in what `file` leaves out, if it says whom it is like; gives that machine's libraries.
 Result<std::vector<std::string>> complete(NumberFile& file, const MachineFinder& others) {
   const std::string like = file.text("like");
   if (like.empty()) {
-    file.complain("like", "need the name of a machine");
+    file.complain("like", "got none, need the name of a machine");
     return std::vector<std::string>{};
   }
   if (!others) {
@@ -281,11 +318,11 @@ Result<Machine> parse_machine(std::string_view toml,
   Machine machine;
   machine.id = file.text("id");
   if (file.has("id") && folded(machine.id).empty()) {
-    file.complain("id", "need a name");
+    file.complain("id", "got none, need a name");
   }
   machine.aliases = file.list_or_empty("aliases");
   machine.title = file.text("title");
-  machine.libraries = file.list_or_empty("libraries");
+  machine.libraries = read_libraries(file);
   if (file.has("like")) {
     machine.like = file.text_or("like", "");
     ORR_TRY(std::vector<std::string> theirs, complete(file, others));
@@ -295,7 +332,7 @@ Result<Machine> parse_machine(std::string_view toml,
   }
   machine.chip.id = machine.id;
   machine.chip.vendor = read_vendor(file);
-  machine.chip.architecture = file.text("architecture");
+  machine.chip.architecture = read_architecture(file, machine.chip.vendor);
   machine.chip.core = read_core(file);
   machine.chip.clock = read_clock(file);
   machine.chip.l2 = read_l2(file);

@@ -169,6 +169,9 @@ struct Machine {
   std::vector<Number> numbers;  // every number with its provenance, in file order
 };
 
+/// Most bytes of a machine's or a library's file; the largest of the tree has 22 KB.
+constexpr size_t kMostNumberFile = size_t{1} << 20;
+
 /// The text of a machine file and where it came from.
 struct MachineText {
   std::string origin;

@@ -180,19 +180,19 @@ TEST(Machine, ReportsEveryMistakeAtOnce) {
       "host_launch = { value = 18.5, unit = \"us\", source = \"assumed\" }");
   text = replaced(text, "gpus = { value = 1,", "gpus = { value = 1.5,");
   const std::string error = error_of(text);
-  for (const char* part : {"l2.capacity (line ",
+  for (const char* part : {"\n  l2.capacity: ",
                            "got -32, need 9.53674e-07 to 9.53674e+11 MiB",
-                           "l2.effective (line ",
+                           "\n  l2.effective: ",
                            "need a finite number",
-                           "l2.sector (line ",
+                           "\n  l2.sector: ",
                            "got unit 'clk', need one of: B, KB, MB, GB, KiB, MiB, GiB",
-                           "dram.mixx (line ",
-                           "unknown key; did you mean 'dram.mix'?",
-                           "launch.barrier (line ",
+                           "\n  dram.mixx: ",
+                           "need another; did you mean 'dram.mix'? (test.toml:95)",
+                           "\n  launch.barrier: ",
                            "got source 'hearsay'",
-                           "launch.host_launch (line ",
-                           "date is missing",
-                           "link.gpus (line ",
+                           "\n  launch.host_launch: ",
+                           "got no date, need date = YYYY-MM-DD (test.toml:",
+                           "\n  link.gpus: ",
                            "got 1.5, need a whole number, 1 to 1e+09"}) {
     EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
   }
@@ -345,8 +345,8 @@ TEST(Machine, WhatTellsAChipFromItsRelativeMustBeStated) {
   const auto machine = parse_relative(text);
   ASSERT_FALSE(machine.ok());
   EXPECT_EQ(machine.error().message,
-            "[machine.parse] relative.toml: 1 mistake:\n"
-            "  dram.bandwith (line 11): unknown key; did you mean 'dram.bandwidth'?");
+            "[machine.parse] dram.bandwith: got an unknown key, need another; did you mean "
+            "'dram.bandwidth'? (relative.toml:11)");
 }
 
 std::string without(const std::string& text, const std::string& part) {
@@ -363,17 +363,21 @@ TEST(Machine, OnlyWhatCannotBeDerivedIsMissing) {
   const auto machine = parse_relative(without(without(relative(), "link."), "l2.capacity"));
   ASSERT_FALSE(machine.ok());
   EXPECT_EQ(machine.error().message,
-            "[machine.parse] relative.toml: 4 mistakes:\n"
-            "  l2.capacity: is missing\n"
-            "  link.gpus: is missing\n"
-            "  link.bandwidth: is missing\n"
-            "  link.multicast: is missing");
+            "[machine.parse] relative.toml: got 4 mistakes, need none:\n"
+            "  l2.capacity: got none, need one\n"
+            "  link.gpus: got none, need one\n"
+            "  link.bandwidth: got none, need one\n"
+            "  link.multicast: got none, need one");
+  const auto one = parse_relative(without(relative(), "dram.bandwidth"));
+  ASSERT_FALSE(one.ok());
+  EXPECT_EQ(one.error().message,
+            "[machine.parse] dram.bandwidth: got none, need one (relative.toml)");
   const auto few = parse_relative(without(without(relative(), "dram.bandwidth"), "core.count"));
   ASSERT_FALSE(few.ok());
   EXPECT_EQ(few.error().message,
-            "[machine.parse] relative.toml: 2 mistakes:\n"
-            "  core.count: is missing\n"
-            "  dram.bandwidth: is missing");
+            "[machine.parse] relative.toml: got 2 mistakes, need none:\n"
+            "  core.count: got none, need one\n"
+            "  dram.bandwidth: got none, need one");
 }
 
 // A file that lists bf16 alone once lost fp8 and its weights were widened.
@@ -402,7 +406,7 @@ TEST(Machine, AnElementTypeOfRateZeroIsNotThere) {
   EXPECT_TRUE(machine->chip.core.tensor.contains(DType::F8E5M2));
   const auto nothing = parse_relative(without(relative(), "core.tensor"));
   ASSERT_FALSE(nothing.ok());
-  EXPECT_NE(nothing.error().message.find("core.tensor: need the matrix rate of at least one"),
+  EXPECT_NE(nothing.error().message.find("core.tensor: got none, need the matrix rate of at least one"),
             std::string::npos);
 }
 
@@ -418,6 +422,46 @@ TEST(Machine, RelativesAreFoundAndNotChained) {
   const auto lost = find({{"relative.toml", relative()}}, "relative");
   ASSERT_FALSE(lost.ok());
   EXPECT_EQ(lost.error().code, ErrorCode::NotFound);
+}
+
+TEST(Machine, AnArchitectureHasAFormThatItsVendorHas) {
+  const auto named = [](const std::string& vendor, const std::string& architecture) {
+    return parse_relative(replaced(
+        replaced(relative(), "sm_90a", architecture), "nvidia", vendor));
+  };
+  for (const char* name : {"sm_80", "sm_90a", "sm_103f", "sm_120a"}) {
+    EXPECT_TRUE(named("nvidia", name).ok()) << name;
+  }
+  for (const char* name : {"gfx90a", "gfx942", "gfx1100"}) {
+    EXPECT_TRUE(named("amd", name).ok()) << name;
+  }
+  EXPECT_TRUE(named("other", "tpu-v5").ok());
+  for (const char* name : {"", "sm_", "sm_1", "sm_1a", "sm_abc", "sm_99999", "sm90", "gfx942"}) {
+    const auto machine = named("nvidia", name);
+    ASSERT_FALSE(machine.ok()) << name;
+    EXPECT_NE(machine.error().message.find("need one such as sm_90a"), std::string::npos)
+        << machine.error().message;
+  }
+  EXPECT_FALSE(named("amd", "sm_90a").ok());
+}
+
+TEST(Machine, ALibraryThatIsNamedTwiceIsRefused) {
+  const auto machine = parse_relative(relative("libraries = [\"a\", \"b\", \"a\"]\n"));
+  ASSERT_FALSE(machine.ok());
+  EXPECT_NE(machine.error().message.find("libraries: got 'a' twice, need each once"),
+            std::string::npos);
+}
+
+TEST(Machine, OfManyMistakesTheFirstAreShown) {
+  std::string text = relative();
+  for (int i = 0; i < 20000; ++i) {
+    text += "[t" + std::to_string(i) + "]\nv = \"a\"\n";
+  }
+  const auto machine = parse_relative(text);
+  ASSERT_FALSE(machine.ok());
+  EXPECT_LT(machine.error().message.size(), 10000U);
+  EXPECT_NE(machine.error().message.find("got 20000 mistakes, need none"), std::string::npos);
+  EXPECT_NE(machine.error().message.find("\n  and 19900 more"), std::string::npos);
 }
 
 }  // namespace

@@ -81,6 +81,9 @@ std::string accepted(Unit unit) {
   return all;
 }
 
+/// Of a file without most of its numbers the rest of them says no more; a machine file has some 90.
+constexpr size_t kMostShown = 100;
+
 std::string joined(const std::vector<std::string>& parts) {
   return fmt::format("{}", fmt::join(parts, "\n  "));
 }
@@ -179,7 +182,7 @@ double NumberFile::number_or(std::string_view key, Unit unit, double otherwise, 
   const size_t* const index = use<size_t>(key);
   if (index == nullptr) {
     if (has(key)) {
-      complain(key, "need a number { value, unit, source, note, date }");
+      complain(key, "got no number, need { value, unit, source, note, date }");
     } else {
       left_out_.emplace_back(key);
     }
@@ -224,7 +227,7 @@ void NumberFile::demand(std::string_view key, std::string_view what) {
 std::string NumberFile::text(std::string_view key) {
   const std::string* const text = use<std::string>(key);
   if (text == nullptr) {
-    demand(key, "need a text");
+    demand(key, "got another kind of value, need a text");
     return {};
   }
   return *text;
@@ -237,7 +240,7 @@ std::string NumberFile::text_or(std::string_view key, std::string_view otherwise
 std::vector<std::string> NumberFile::list(std::string_view key) {
   const auto* const list = use<std::vector<std::string>>(key);
   if (list == nullptr) {
-    demand(key, "need a list of texts");
+    demand(key, "got another kind of value, need a list of texts");
     return {};
   }
   return *list;
@@ -282,16 +285,18 @@ std::vector<std::string> NumberFile::keys_under(std::string_view prefix) const {
   return parts;
 }
 
-std::string NumberFile::position(const Entry& entry) {
-  return entry.line == 0 ? "derived" : fmt::format("line {}", entry.line);
+std::string NumberFile::where(std::string_view key) const {
+  const auto at = entries_.find(key);
+  if (at == entries_.end()) {
+    return origin_;
+  }
+  return at->second.line == 0 ? "derived, " + origin_
+                              : fmt::format("{}:{}", origin_, at->second.line);
 }
 
 void NumberFile::complain(std::string_view key, std::string_view what) {
-  const auto at = entries_.find(key);
   wrong_.emplace(key);
-  mistakes_.push_back(at == entries_.end()
-                          ? fmt::format("{}: {}", key, what)
-                          : fmt::format("{} ({}): {}", key, position(at->second), what));
+  mistakes_.push_back(fmt::format("{}: {} ({})", key, what, where(key)));
 }
 
 bool NumberFile::sound(std::string_view key) const {
@@ -306,11 +311,15 @@ std::vector<std::string> NumberFile::unknown_keys(std::vector<std::string>& miss
     if (entry.used) {
       continue;
     }
-    const std::vector<std::string> meant = closest_names(key, known, 1);
-    unknown.push_back(fmt::format("{} ({}): unknown key{}",
+    // What is not shown needs no thought.
+    const std::vector<std::string> meant = unknown.size() < kMostShown
+                                               ? closest_names(key, known, 1)
+                                               : std::vector<std::string>{};
+    unknown.push_back(fmt::format("{}: got an unknown key, need {}{} ({})",
                                   key,
-                                  position(entry),
-                                  meant.empty() ? "" : did_you_mean(key, meant)));
+                                  meant.empty() ? "none of this name" : "another",
+                                  meant.empty() ? "" : did_you_mean(key, meant),
+                                  where(key)));
     if (!meant.empty()) {
       std::erase(missing, meant.front());
     }
@@ -323,20 +332,27 @@ Result<void> NumberFile::finish(std::string_view module) const {
   std::vector<std::string> mistakes = unknown_keys(missing);
   mistakes.insert(mistakes.end(), mistakes_.begin(), mistakes_.end());
   for (const std::string& key : missing) {
-    mistakes.push_back(fmt::format("{}: is missing", key));
+    const bool alone = missing.size() == 1 && mistakes.empty();  // else a list names the file
+    mistakes.push_back(
+        fmt::format("{}: got none, need one{}", key, alone ? " (" + origin_ + ")" : ""));
   }
-  if (mistakes.empty()) {
+  const size_t count = mistakes.size();
+  if (count == 0) {
     return {};
   }
-  return make_error(ErrorCode::InvalidInput,
-                    "[{}] {}: {} mistake{}:\n  {}{}{}",
-                    module,
-                    origin_,
-                    mistakes.size(),
-                    mistakes.size() == 1 ? "" : "s",
-                    joined(mistakes),
-                    advice_.empty() ? "" : "\n",
-                    advice_);
+  if (count > kMostShown) {
+    mistakes.resize(kMostShown);
+    mistakes.push_back(fmt::format("and {} more", count - kMostShown));
+  }
+  const std::string advice = advice_.empty() ? "" : "\n" + advice_;
+  return count == 1 ? make_error(ErrorCode::InvalidInput, "[{}] {}{}", module, mistakes[0], advice)
+                    : make_error(ErrorCode::InvalidInput,
+                                 "[{}] {}: got {} mistakes, need none:\n  {}{}",
+                                 module,
+                                 origin_,
+                                 count,
+                                 joined(mistakes),
+                                 advice);
 }
 
 }  // namespace orrery::machine

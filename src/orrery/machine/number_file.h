@@ -87,7 +87,7 @@ class NumberFile {
   /// Adds a sentence to the error, if there is one: what would help.
   void advise(std::string advice) { advice_ = std::move(advice); }
 
-  /// Success, or one error that lists every mistake and every key never asked for.
+  /// Success, or one error that lists every mistake and every key never asked for (the first 100).
   Result<void> finish(std::string_view module) const;
 
   /// Every number as written, in file order.
@@ -113,7 +113,8 @@ class NumberFile {
   const T* use(std::string_view key);
   /// Complains of `key`: `what` if it is there, that it is missing if not.
   void demand(std::string_view key, std::string_view what);
-  static std::string position(const Entry& entry);
+  /// Where `key` stands: "h200-sxm.toml:12", or the file.
+  std::string where(std::string_view key) const;
   /// Keys that nobody asked for; takes those for which one of them stands out of `missing`.
   std::vector<std::string> unknown_keys(std::vector<std::string>& missing) const;
 

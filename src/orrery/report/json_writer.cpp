@@ -10,38 +10,10 @@
 
 namespace orrery::report {
 
-namespace {
-
-/// Length of the UTF-8 sequence that begins `text`; 0 if it is none (RFC 3629, table 3-7 of
-/// Unicode).
-size_t sequence_length(std::string_view text) {
-  const auto byte = [&text](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  const size_t length = first < 0x80   ? 1
-                        : first < 0xC2 ? 0
-                        : first < 0xE0 ? 2
-                        : first < 0xF0 ? 3
-                        : first < 0xF5 ? 4
-                                       : 0;
-  if (length > text.size()) {
-    return 0;
-  }
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) {
-      return 0;
-    }
-  }
-  const bool too_short = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
-  const bool beyond = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
-  return too_short || beyond ? 0 : length;
-}
-
-}  // namespace
-
 void JsonWriter::quote(std::string_view text) {
   text_ += '"';
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
+    const size_t length = utf8_length(text);
     const char c = text[0];
     if (length == 0) {
       text_ += "\\ufffd";
@@ -52,8 +24,8 @@ void JsonWriter::quote(std::string_view text) {
       text_ += "\\n";
     } else if (c == '\t') {
       text_ += "\\t";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      text_ += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    } else if (is_control(text)) {
+      text_ += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[length - 1]));
     } else {
       text_ += text.substr(0, length);
     }

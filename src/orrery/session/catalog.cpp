@@ -42,7 +42,7 @@ std::string quantisation_beside(const std::string& path, const std::string& stem
 /// The machine of one file. One that is like another finds it beside itself or by its id among the
 /// catalog's.
 Result<machine::Machine> Catalog::machine_in(const std::string& path) const {
-  ORR_TRY(const std::string text, read_file(path));
+  ORR_TRY(const std::string text, read_file(path, machine::kMostNumberFile));
   return machine_of(text, path);
 }
 
@@ -55,7 +55,7 @@ Result<machine::Machine> Catalog::machine_of(const std::string& text,
         places.insert(places.end(), known.begin(), known.end());
         for (const std::string& place : places) {
           if (without_marks(stem_of(place)) == without_marks(id)) {
-            ORR_TRY(std::string toml, read_file(place));
+            ORR_TRY(std::string toml, read_file(place, machine::kMostNumberFile));
             return machine::MachineText{place, std::move(toml)};
           }
         }
@@ -99,7 +99,7 @@ std::optional<machine::Machine> Catalog::plain_machine(std::string_view query) c
     if (text && folder_of(path) != folder_of(found_at)) {
       break;
     }
-    Result<std::string> read = read_file(path);
+    Result<std::string> read = read_file(path, machine::kMostNumberFile);
     const bool named = read.ok() && machine::names_of(*read).answer_to(query);
     if (!named && without_marks(stem_of(path)) != without_marks(query)) {
       continue;
@@ -193,7 +193,7 @@ Result<library::Library> Catalog::library(const machine::Machine& machine) const
       break;
     }
     const std::string& path = files[static_cast<size_t>(at - names.begin())];
-    ORR_TRY(const std::string text, read_file(path));
+    ORR_TRY(const std::string text, read_file(path, machine::kMostNumberFile));
     ORR_TRY(library::Library part, library::Library::parse(text, path));
     parts.push_back(std::move(part));
   }

@@ -88,7 +88,7 @@ void print(const std::string& path, const validate::Validation& validation) {
 Result<library::Library> libraries_of(const std::vector<std::string>& paths) {
   std::vector<library::Library> parts;
   for (const std::string& path : paths) {
-    ORR_TRY(const std::string text, read_file(path));
+    ORR_TRY(const std::string text, read_file(path, machine::kMostNumberFile));
     ORR_TRY(library::Library part, library::Library::parse(text, path));
     parts.push_back(std::move(part));
   }
@@ -106,12 +106,12 @@ Result<std::vector<frontend::Model>> decoders_of(const std::string& table) {
 
 /// A machine that is like another finds it beside itself.
 Result<machine::Machine> machine_of(const std::string& path) {
-  ORR_TRY(const std::string text, read_file(path));
+  ORR_TRY(const std::string text, read_file(path, machine::kMostNumberFile));
   return machine::parse_machine(
       text, path, [&](std::string_view id) -> Result<machine::MachineText> {
         const auto folder = std::filesystem::path(path).parent_path();
         const std::string other = (folder / (std::string(id) + ".toml")).string();
-        ORR_TRY(std::string toml, read_file(other));
+        ORR_TRY(std::string toml, read_file(other, machine::kMostNumberFile));
         return machine::MachineText{other, std::move(toml)};
       });
 }
