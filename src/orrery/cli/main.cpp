@@ -17,6 +17,7 @@
 #include "orrery/cli/colour.h"
 #include "orrery/cli/command.h"
 #include "orrery/cli/parse_arguments.h"
+#include "orrery/session/files.h"
 
 namespace orrery::cli {
 
@@ -52,8 +53,7 @@ std::vector<std::string> folders_of(const char* name) {
 }
 
 bool holds_machines(const std::filesystem::path& folder) {
-  std::error_code none;  // a place that does not exist is no machines/
-  return std::filesystem::is_directory(folder / "machines", none);
+  return !session::files_in((folder / "machines").string(), ".toml").empty();
 }
 
 /// The folder that holds machines/: beside the executable (installed, or above a build folder in
@@ -105,7 +105,7 @@ Result<std::string> home(const std::string& given) {
   ORR_TRY_VOID(check_folders(option, {set}));
   if (!holds_machines(set)) {
     return make_error(ErrorCode::NotFound,
-                      "[cli] {}: got '{}', need a folder with machines/ in it",
+                      "[cli] {}: got '{}', need a folder with files in machines/",
                       option,
                       set);
   }
