@@ -9,7 +9,8 @@
     ! ...standard error, each line with this mark...
     [exit 2]                       only if the status is not 0
 
-Variables may stand before a command ($ ORRERY_MODEL_DIR=none orrery models). Commands run in the root of the tree, without a shell. ./ci golden --update rewrites the outputs.
+Variables may stand before a command ($ ORRERY_MODEL_DIR=none orrery models). Commands run in the
+root of the tree, without a shell. ./ci golden --update rewrites the outputs.
 """
 
 import difflib

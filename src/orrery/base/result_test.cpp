@@ -117,7 +117,8 @@ TEST(Error, ListsItsNotesInOrder) {
 }
 
 TEST(Error, QuotesTheWorldAtSomeLengthOnly) {
-  const std::string message = make_error(ErrorCode::ParseError, "got '{}'", std::string(99999, 'x')).message;
+  const std::string message =
+      make_error(ErrorCode::ParseError, "got '{}'", std::string(99999, 'x')).message;
   EXPECT_LT(message.size(), 17000U);
   EXPECT_TRUE(message.ends_with("xxx... (83621 more bytes)")) << message.substr(16300);
   std::string letters(1, 'x');

@@ -30,8 +30,8 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
 // Length of the UTF-8 sequence that begins `text`, which is not empty; 0 if it is none (RFC 3629).
 std::size_t utf8_length(std::string_view text);
 
-// Does `text` begin with a control character: one below a space, the one of 127, or one of U+0080 to
-// U+009F, whose last byte is its number?
+// Does `text` begin with a control character: one below a space, the one of 127, or one of U+0080
+// to U+009F, whose last byte is its number?
 bool is_control(std::string_view text);
 
 // What a terminal shows as it stands: control characters other than line ends and tabs, and bytes

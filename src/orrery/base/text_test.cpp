@@ -107,11 +107,18 @@ TEST(ParseDouble, RefusesWhatIsNotWhollyANumber) {
 }
 
 TEST(Printable, LeavesTextAndShowsWhatATerminalWouldObey) {
-  EXPECT_EQ(printable("two\nlines\tand \xC3\xA9, \xE2\x82\xAC"), "two\nlines\tand \xC3\xA9, \xE2\x82\xAC");
+  EXPECT_EQ(printable("two\nlines\tand \xC3\xA9, \xE2\x82\xAC"),
+            "two\nlines\tand \xC3\xA9, \xE2\x82\xAC");
   EXPECT_EQ(printable("\x1b[31mred\r\b\x7f"), "\\x1b[31mred\\x0d\\x08\\x7f");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
-  EXPECT_EQ(printable("\xC2\x9B" "31m"), "\\x9b" "31m");  // CSI in one letter
-  EXPECT_EQ(printable("\x9B" "31m \xE2\x82"), "\\x9b" "31m \\xe2\\x82");  // no UTF-8
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "31m"),
+            "\\x9b"
+            "31m");  // CSI in one letter
+  EXPECT_EQ(printable("\x9B"
+                      "31m \xE2\x82"),
+            "\\x9b"
+            "31m \\xe2\\x82");  // no UTF-8
 }
 
 }  // namespace

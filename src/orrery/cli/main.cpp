@@ -31,8 +31,9 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-/// All that is printed. Names and contents of files may hold what a terminal would obey: it is shown
-/// instead. Coloured on a terminal, unless NO_COLOR (no-color.org) is set or the terminal is dumb.
+/// All that is printed. Names and contents of files may hold what a terminal would obey: it is
+/// shown instead. Coloured on a terminal, unless NO_COLOR (no-color.org) is set or the terminal is
+/// dumb.
 void print(std::FILE* to, const std::string& answer) {
   const std::string text = printable(answer);
   const bool colours =

@@ -6,6 +6,7 @@
 
 #include "orrery/base/text.h"
 #include "orrery/cli/numbers.h"
+#include "orrery/cli/output.h"
 #include "orrery/cli/progress.h"
 #include "orrery/report/html.h"
 #include "orrery/session/files.h"
@@ -18,23 +19,11 @@ Result<void> PredictOptions::write_page(const Report& report,
   if (html_.empty()) {
     return {};
   }
-  ORR_TRY_VOID(check_page(machines));
-  return write_file(html_, report::to_html(report));
-}
-
-/// A page replaces nothing that was read for it.
-Result<void> PredictOptions::check_page(const std::vector<std::string>& machines) const {
   std::vector<std::string> read = subject_;
   read.insert(read.end(), machines.begin(), machines.end());
   read.insert(read.end(), texts_.begin(), texts_.end());
-  for (const std::string& path : read) {
-    if (!path.empty() && session::is_same_file(html_, path)) {
-      return make_error(ErrorCode::InvalidInput,
-                        "[cli] --html: got {}, which is read as well, need another file",
-                        html_);
-    }
-  }
-  return {};
+  ORR_TRY_VOID(check_output("--html", html_, read));
+  return write_file(html_, report::to_html(report));
 }
 
 PredictOptions::PredictOptions() : texts_(session::model_options().size()) {}
@@ -177,7 +166,8 @@ Result<size_t> PredictOptions::threads() const {
   if (text.empty()) {
     return size_t{0};
   }
-  ORR_TRY(const int64_t threads, whole(set ? "ORRERY_THREADS" : "--threads", text, 1, kMostThreads));
+  ORR_TRY(const int64_t threads,
+          whole(set ? "ORRERY_THREADS" : "--threads", text, 1, kMostThreads));
   return static_cast<size_t>(threads);
 }
 

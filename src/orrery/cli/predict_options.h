@@ -51,7 +51,6 @@ class PredictOptions {
   /// Where --html asks for one.
   template <class Report>
   Result<void> write_page(const Report& report, const std::vector<std::string>& machines) const;
-  Result<void> check_page(const std::vector<std::string>& machines) const;
   bool is_operator() const;
   /// Of --threads or the environment; 0: one per core.
   Result<size_t> threads() const;

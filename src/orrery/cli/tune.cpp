@@ -4,6 +4,7 @@
 
 #include "orrery/cli/command.h"
 #include "orrery/cli/numbers.h"
+#include "orrery/cli/output.h"
 #include "orrery/session/files.h"
 
 namespace orrery::cli {
@@ -84,6 +85,7 @@ class Tune final : public Command {
     ORR_TRY(const session::Tuning tuning, session.tune(request_));
     for (size_t i = 0; i < tuning.sources.size(); ++i) {
       const std::string path = i == 0 ? emit_ : numbered(emit_, i + 1);
+      ORR_TRY_VOID(check_output("--emit", path, {request_.machine}));
       ORR_TRY_VOID(write_file(path, tuning.sources[i].code));
     }
     return Answer{json_ ? session::to_json(tuning) : session::to_text(tuning), 0};

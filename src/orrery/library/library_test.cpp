@@ -64,7 +64,9 @@ TEST(Library, ReportsEveryMistakeOfAFile) {
   const auto library = Library::parse(text, "bad.toml");
   ASSERT_FALSE(library.ok());
   const std::string error = library.error().to_string();
-  for (const char* part : {"nvjet.stepp_floor", "got an unknown key, need another; did you mean 'nvjet.step_floor'? (bad.toml:15)"}) {
+  for (const char* part :
+       {"nvjet.stepp_floor",
+        "got an unknown key, need another; did you mean 'nvjet.step_floor'? (bad.toml:15)"}) {
     EXPECT_NE(error.find(part), std::string::npos) << part << "\n" << error;
   }
 }

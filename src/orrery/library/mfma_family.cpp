@@ -90,7 +90,8 @@ MfmaTable read_table(NumberFile& file) {
   for (const auto* types : {&table.types, &table.grouped}) {
     for (const auto& type : *types) {
       if (!with_types({}, type).ok()) {
-        file.complain("mfma.types", fmt::format("got '{}', need the name of an operand type", type));
+        file.complain("mfma.types",
+                      fmt::format("got '{}', need the name of an operand type", type));
       }
     }
   }

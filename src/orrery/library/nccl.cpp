@@ -302,7 +302,8 @@ Table read_table(machine::NumberFile& file) {
     }
   }
   if (table.generations.empty()) {
-    file.complain("nccl.sm_90.channels", "got none, need it or that of another generation of chips");
+    file.complain("nccl.sm_90.channels",
+                  "got none, need it or that of another generation of chips");
     table.generations.push_back({kGenerations[0], Generation{}});
   }
   table.nvls_us = 1e6 * file.number("nccl.nvls.latency", machine::Unit::Seconds);

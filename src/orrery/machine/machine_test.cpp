@@ -406,8 +406,9 @@ TEST(Machine, AnElementTypeOfRateZeroIsNotThere) {
   EXPECT_TRUE(machine->chip.core.tensor.contains(DType::F8E5M2));
   const auto nothing = parse_relative(without(relative(), "core.tensor"));
   ASSERT_FALSE(nothing.ok());
-  EXPECT_NE(nothing.error().message.find("core.tensor: got none, need the matrix rate of at least one"),
-            std::string::npos);
+  EXPECT_NE(
+      nothing.error().message.find("core.tensor: got none, need the matrix rate of at least one"),
+      std::string::npos);
 }
 
 TEST(Machine, RelativesAreFoundAndNotChained) {
@@ -426,8 +427,7 @@ TEST(Machine, RelativesAreFoundAndNotChained) {
 
 TEST(Machine, AnArchitectureHasAFormThatItsVendorHas) {
   const auto named = [](const std::string& vendor, const std::string& architecture) {
-    return parse_relative(replaced(
-        replaced(relative(), "sm_90a", architecture), "nvidia", vendor));
+    return parse_relative(replaced(replaced(relative(), "sm_90a", architecture), "nvidia", vendor));
   };
   for (const char* name : {"sm_80", "sm_90a", "sm_103f", "sm_120a"}) {
     EXPECT_TRUE(named("nvidia", name).ok()) << name;

@@ -312,9 +312,8 @@ std::vector<std::string> NumberFile::unknown_keys(std::vector<std::string>& miss
       continue;
     }
     // What is not shown needs no thought.
-    const std::vector<std::string> meant = unknown.size() < kMostShown
-                                               ? closest_names(key, known, 1)
-                                               : std::vector<std::string>{};
+    const std::vector<std::string> meant =
+        unknown.size() < kMostShown ? closest_names(key, known, 1) : std::vector<std::string>{};
     unknown.push_back(fmt::format("{}: got an unknown key, need {}{} ({})",
                                   key,
                                   meant.empty() ? "none of this name" : "another",

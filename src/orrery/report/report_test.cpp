@@ -41,6 +41,12 @@ TEST(JsonWriter, EscapesAndReplaces) {
   EXPECT_EQ(json.text(), "\"\\\"\\\\\\n\\u0001\\ufffd\xe2\x82\xac\"\n");
 }
 
+TEST(JsonWriter, SendsNoControlCharactersOn) {
+  JsonWriter json;
+  json.value("\x1b[2J\x7f\xC2\x9B\xC2\xA0");
+  EXPECT_EQ(json.text(), "\"\\u001b[2J\\u007f\\u009b\xC2\xA0\"\n");
+}
+
 TEST(JsonWriter, WhatIsNotFiniteIsNull) {
   JsonWriter json;
   json.value(std::numeric_limits<double>::infinity());
