@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -63,15 +65,24 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
   return joined;
 }
 
+namespace {
+
+/// Of the sequence that a byte begins; 0: none begins so.
+std::size_t length_after(unsigned first) {
+  return first < 0x80   ? 1
+         : first < 0xC2 ? 0
+         : first < 0xE0 ? 2
+         : first < 0xF0 ? 3
+         : first < 0xF5 ? 4
+                        : 0;
+}
+
+}  // namespace
+
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xC2 ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
+  const std::size_t length = length_after(first);
   if (length > text.size()) {
     return 0;
   }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "orrery/base/file.h"
+#include "orrery/base/text.h"
 #include "orrery/cost/estimate.h"
 #include "orrery/device/simulator.h"
 #include "orrery/frontend/decoder_list.h"
@@ -147,7 +148,7 @@ int main(int argc, char** argv) {
   }
   const Result<void> done = score(inputs);
   if (!done.ok()) {
-    std::cerr << done.error().to_string() << "\n";
+    std::cerr << printable(done.error().to_string()) << "\n";
     return 2;
   }
   return 0;
