@@ -34,6 +34,7 @@
 #include "orrery/library/tinygemm.h"
 #include "orrery/library/training.h"
 #include "orrery/library/transpose.h"
+#include "orrery/library/triton_gemm.h"
 #include "orrery/library/triton_rows.h"
 
 namespace orrery::library {
@@ -41,6 +42,7 @@ namespace orrery::library {
 std::span<const FamilyKind> family_kinds() {
   static constexpr std::array kKinds = {
       FamilyKind{"mfma", read_mfma},
+      FamilyKind{"triton_gemm", read_triton_gemm},
       FamilyKind{"mfma_attention", read_mfma_attention},
       FamilyKind{"quantise_a", read_quantise_a},
       FamilyKind{"tinygemm", read_tinygemm},

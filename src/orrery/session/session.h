@@ -15,6 +15,7 @@
 #include "orrery/session/catalog.h"
 #include "orrery/session/operators.h"
 #include "orrery/session/tune.h"
+#include "orrery/validate/ranking.h"
 #include "orrery/validate/validate.h"
 
 namespace orrery::session {
@@ -96,6 +97,7 @@ struct ValidatedFile {
   std::string path;
   validate::Validation validation;
   std::vector<validate::Score> scores;
+  std::vector<validate::Ranking> rankings;  // where rows are ways to do the same
 };
 
 struct SweepRequest;  // sweep.h

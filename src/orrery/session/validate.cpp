@@ -114,7 +114,8 @@ Result<std::vector<ValidatedFile>> Session::validate(const ValidateRequest& requ
     ORR_TRY(validate::Validation validation, validate::validate_table(text, path, setup));
     ORR_TRY_VOID(check_table(validation, path));
     std::vector<validate::Score> scores = validate::scores(validation.compared);
-    files.push_back({path, std::move(validation), std::move(scores)});
+    std::vector<validate::Ranking> rankings = validate::rankings(validation.compared);
+    files.push_back({path, std::move(validation), std::move(scores), std::move(rankings)});
   }
   if (!request.out.empty()) {
     ORR_TRY_VOID(write_predictions(files, request.out));

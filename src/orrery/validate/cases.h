@@ -49,6 +49,8 @@ struct TableKind {
   std::string (*family)(const Fields&);   // label of the row's group in the scores
   Result<plan::Estimate> (*predict)(const Fields&, const Setup&);
   std::vector<ExtraTime> extras = {};
+  std::string (*choice)(const Fields&) = nullptr;  // rows of one text are ways to do the same, to
+                                                   // be ranked (ranking.h)
   bool has_decoders = false;  // rows name decoders of the list beside the file
 };
 
@@ -108,6 +110,9 @@ std::string public_collective_family(const Fields& row);
 Result<plan::Estimate> predict_public_collective_row(const Fields& row, const Setup& setup);
 std::string fused_family(const Fields& row);
 Result<plan::Estimate> predict_fused_row(const Fields& row, const Setup& setup);
+std::string triton_gemm_family(const Fields& row);
+std::string triton_gemm_choice(const Fields& row);
+Result<plan::Estimate> predict_triton_gemm_row(const Fields& row, const Setup& setup);
 std::string rows_family(const Fields& row);
 Result<plan::Estimate> predict_rows_row(const Fields& row, const Setup& setup);
 

@@ -27,7 +27,7 @@ plan::Conditions conditions_of(const Setup& setup, const Loop& loop) {
   conditions.clock = setup.clock.value_or(plan::ClockState::Mixed);
   constexpr int64_t kLeastCalls = 6;  // of a replay
   conditions.window = {.calls = std::max(loop.sets, kLeastCalls),
-                       .warm_up = Duration::from(Seconds(15e-3)),
+                       .warm_up = Duration::from(Seconds(loop.warm_up_ms * 1e-3)),
                        .length = Duration::from(Seconds(loop.window_ms * 1e-3))};
   return conditions;
 }

@@ -24,7 +24,8 @@ int64_t input_sets(Bytes operands, int64_t most);
 struct Loop {
   int64_t sets = 1;
   bool fresh = false;
-  double window_ms = 40;  // of timing, after 15 ms of warm-up
+  double window_ms = 40;   // of timing,
+  double warm_up_ms = 15;  // after so much
 };
 
 plan::Conditions conditions_of(const Setup& setup, const Loop& loop);

@@ -19,7 +19,8 @@ struct Compared {
   Duration predicted;
   Duration low;
   Duration high;
-  size_t row = 0;  // of the table
+  size_t row = 0;           // of the table
+  std::string choice = {};  // rows of one are ways to do the same (ranking.h)
 };
 
 /// Errors are relative to the measurement: predicted / measured - 1. All fractions, not percent.

@@ -173,8 +173,13 @@ Result<Validation> validate_table(std::string_view csv,
     if (!time.ok()) {
       errors.add(time.error().message, input.line(i));
     } else if (*time) {
-      result.compared.push_back(
-          {kind->family(fields), **time, estimate->time, estimate->low, estimate->high, i});
+      result.compared.push_back({kind->family(fields),
+                                 **time,
+                                 estimate->time,
+                                 estimate->low,
+                                 estimate->high,
+                                 i,
+                                 kind->choice != nullptr ? kind->choice(fields) : ""});
     }
     add_extras(*kind, fields, i, setup, result);
   }
