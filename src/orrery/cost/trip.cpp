@@ -46,7 +46,8 @@ double chain_cycles(const kernel::Chain& chain,
   return chain.memory * (l2 + dram_latency_share * chip.dram.latency.value()) + chain.l2 * l2 +
          chain.shared * chip.launch.shared_latency.value() +
          chain.barriers * chip.launch.barrier.value() +
-         chain.instructions * chip.launch.dependent_issue.value() + chain.fixed.value();
+         chain.instructions * chip.launch.dependent_issue.value() + chain.turn.value() +
+         chain.fixed.value();
 }
 
 Busy busy_pipes(const kernel::PipeWork& work, const machine::Chip& chip, double pipe_overlap) {
@@ -90,11 +91,24 @@ Trip trip(const kernel::ProfilePhase& phase,
     // (Little's law).
     result.fill = chain.memory * latency;
     const double port = (work.l2_read.value() + work.l2_write.value()) / chip.core.l2_port.value();
+    // One group of warps that loads and multiplies in turn: a load waits for the product that read
+    // its buffer, and only other CTAs fill in while it does.
+    const double chain_turn = chain.turn.value();
+    const double product =
+        chain_turn > 0
+            ? std::max(tensor_cycles(work, chip.core),
+                       work.shared_read.value() / chip.core.shared_bandwidth.value())
+            : 0;
     const double in_flight =
-        chain.memory > 0 ? (latency + port) / static_cast<double>(phase.ring - 1) : 0;
+        chain.memory > 0 ? chain_turn + (chain.memory * latency + port + product) /
+                                                    static_cast<double>(phase.ring - 1)
+                         : 0;
     chain.memory = 0;
-    if (in_flight > result.cycles) {
-      result = {in_flight, result.fill, Limit::InFlight};
+    chain.turn = {};
+    const double alone = product > 0 ? chain_turn + product : 0;
+    if (std::max(in_flight, alone) > result.cycles) {
+      const Limit limit = in_flight > alone ? Limit::InFlight : Limit::Chain;
+      result = {std::max(in_flight, alone), result.fill, limit};
     }
   }
   const double dependent = chain_cycles(chain, chip, conditions.dram_latency_share);

@@ -61,6 +61,8 @@ struct Chain {
   double shared = 0;        // dependent shared-memory accesses
   double barriers = 0;      // block-wide barriers
   double instructions = 0;  // dependent arithmetic instructions
+  Cycles turn;   // between operands' arrival and the next load's start, where a ring's buffers go
+                 // round within one group of warps: nothing hides it, however deep the ring
   Cycles fixed;  // stated by a library file: cycles known by other means (micro-benchmark, machine
                  // code)
 };

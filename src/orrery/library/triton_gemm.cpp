@@ -77,11 +77,17 @@ struct Constants {
   double tensor_share = 1;
   double copy = 0;
   double step = 0;
-  double step_floor = 0;
   double prologue = 0;
   double epilogue = 0;
   double epilogue_fixed = 0;
   double narrow = 1;
+  double edge = 1;
+  double again = 1;
+  double neighbours = 1;
+  double neighbours_persistent = 1;
+  double waits_pointers = 1;
+  double turn_pointers = 0;
+  double turn_descriptors = 0;
   double dram_share = 1;
   double overlap = 1;
   double restart = 0;
@@ -101,11 +107,17 @@ Constants read_constants(NumberFile& file) {
   all.tensor_share = number("tensor_share");
   all.copy = number("copy");
   all.step = number("step");
-  all.step_floor = clocks("step_floor");
   all.prologue = clocks("prologue");
   all.epilogue = number("epilogue");
   all.epilogue_fixed = clocks("epilogue_fixed");
   all.narrow = number("narrow");
+  all.edge = number("edge");
+  all.again = number("again");
+  all.neighbours = number("neighbours");
+  all.neighbours_persistent = number("neighbours_persistent");
+  all.waits_pointers = number("waits_pointers");
+  all.turn_pointers = clocks("turn_pointers");
+  all.turn_descriptors = clocks("turn_descriptors");
   all.dram_share = number("dram_share");
   all.overlap = number("overlap");
   all.restart = clocks("restart");
@@ -122,9 +134,30 @@ struct Sizes {
   double residents = 1;
   double row_bytes = 0;     // of a tile of A and step, drawn from L2: descriptors stop at the edge
   double column_bytes = 0;  // of B
+  double edge_rows = 1;     // L2's work per byte of A, more where boxes reach beyond its edge
+  double edge_columns = 1;
 };
 
-Sizes sizes_of(const TritonGemm& kernel, const GemmCall& call, const machine::Chip& chip) {
+// Of boxes of `side` along `extent`, the last of which may reach beyond it: work per byte drawn.
+double edge_work(int64_t extent, int64_t side, double edge) {
+  const int64_t boxes = ceil_div(extent, side);
+  if (extent % side == 0) {
+    return 1;
+  }
+  const auto whole_boxes = static_cast<double>(boxes - 1);
+  return (whole_boxes + edge) * static_cast<double>(side) / static_cast<double>(extent);
+}
+
+// Of tiles whose pointers wrap at the end of the operand: rows that come again are the same lines.
+double again_work(int64_t extent, int64_t side, double again) {
+  const auto drawn = static_cast<double>(ceil_div(extent, side) * side);
+  return 1 + (again - 1) * (1 - static_cast<double>(extent) / drawn);
+}
+
+Sizes sizes_of(const TritonGemm& kernel,
+               const GemmCall& call,
+               const Constants& constants,
+               const machine::Chip& chip) {
   Sizes sizes;
   sizes.rows = ceil_div(call.m, kernel.m);
   sizes.columns = ceil_div(call.n, kernel.n);
@@ -142,6 +175,13 @@ Sizes sizes_of(const TritonGemm& kernel, const GemmCall& call, const machine::Ch
   const double step = product(kernel.step) * kElement;
   sizes.row_bytes = rows * step;
   sizes.column_bytes = columns * step;
+  if (clipped) {
+    sizes.edge_rows = edge_work(call.m, kernel.m, constants.edge);
+    sizes.edge_columns = edge_work(call.n, kernel.n, constants.edge);
+  } else {
+    sizes.edge_rows = again_work(call.m, kernel.m, constants.again);
+    sizes.edge_columns = again_work(call.n, kernel.n, constants.again);
+  }
   return sizes;
 }
 
@@ -161,6 +201,19 @@ double spilled(const TritonGemm& kernel) {
   return product(kernel.spills, kernel.warps, 32);
 }
 
+// What a step costs L2 as a whole: CTAs that start together, on SMs side by side, ask for the same
+// tile at the same time, which L2 answers for `neighbours` of its bytes. Down a band they share B;
+// where there is only one row of tiles, A.
+double drawn_together(const TritonGemm& kernel, const Sizes& sizes, const Constants& constants) {
+  const double together = kernel.loads == TritonLoads::Persistent
+                              ? constants.neighbours_persistent
+                              : constants.neighbours;
+  const bool down = std::min(kernel.group, sizes.rows) > 1;
+  const double narrow = product(kernel.step) * kElement < 128 ? constants.narrow : 1;
+  return narrow * (sizes.row_bytes * sizes.edge_rows * (down ? 1 : together) +
+                   sizes.column_bytes * sizes.edge_columns * (down ? together : 1));
+}
+
 ProfilePhase main_loop(const TritonGemm& kernel,
                        const GemmCall& call,
                        const Sizes& sizes,
@@ -178,11 +231,11 @@ ProfilePhase main_loop(const TritonGemm& kernel,
   phase.work.issue =
       Instructions(warps * (constants.step + (pointers ? copies(kernel) * constants.copy : 0)));
   phase.work.shared_read = Bytes(operand_reads(kernel) + spilled(kernel));
-  phase.work.shared_write = Bytes(product(kernel.m + kernel.n) * row + spilled(kernel));
-  phase.work.l2_read =
-      Bytes((sizes.row_bytes + sizes.column_bytes) * (row < 128 ? constants.narrow : 1));
-  phase.chain.memory = 1;
-  phase.chain.fixed = Cycles(constants.step_floor);
+  phase.work.shared_write =
+      Bytes(product(kernel.m + kernel.n) * row + spilled(kernel));
+  phase.work.l2_read = Bytes(drawn_together(kernel, sizes, constants));
+  phase.chain.memory = pointers ? constants.waits_pointers : 1;
+  phase.chain.turn = Cycles(pointers ? constants.turn_pointers : constants.turn_descriptors);
   return phase;
 }
 
@@ -233,8 +286,8 @@ double dram_read(const TritonGemm& kernel,
 kernel::Traffic traffic_of(const TritonGemm& kernel,
                            const GemmCall& call,
                            const Sizes& sizes,
-                           const machine::Chip& chip,
-                           const ProfilePhase& loop) {
+                           const Constants& constants,
+                           const machine::Chip& chip) {
   const double a = product(call.m, call.k) * kElement;
   const double b = product(call.n, call.k) * kElement;
   const double written = product(call.m, call.n) * kElement;
@@ -243,7 +296,7 @@ kernel::Traffic traffic_of(const TritonGemm& kernel,
           .unique_write = Bytes(written),
           .dram_read = Bytes(dram_read(kernel, call, sizes, chip)),
           .dram_write = Bytes(written),
-          .l2_read = Bytes(sizes.tiles * loop.trips * loop.work.l2_read.value()),
+          .l2_read = Bytes(sizes.tiles * sizes.steps * drawn_together(kernel, sizes, constants)),
           .l2_write = Bytes(written)};
 }
 
@@ -262,7 +315,7 @@ Profile profile_of(const TritonGemm& kernel,
                    const GemmCall& call,
                    const Constants& constants,
                    const machine::Chip& chip) {
-  const Sizes sizes = sizes_of(kernel, call, chip);
+  const Sizes sizes = sizes_of(kernel, call, constants, chip);
   const bool persistent = kernel.loads == TritonLoads::Persistent;
   Profile profile;
   profile.kernel = to_text(kernel);
@@ -273,7 +326,7 @@ Profile profile_of(const TritonGemm& kernel,
   if (persistent) {
     profile.ctas = std::min(profile.units, chip.core.count);
   }
-  profile.traffic = traffic_of(kernel, call, sizes, chip, profile.kinds.front().phases.front());
+  profile.traffic = traffic_of(kernel, call, sizes, constants, chip);
   profile.traversal = traversal_of(kernel, sizes);
   profile.fixed =
       Duration::from(Seconds(kernel.loads == TritonLoads::Pointers ? constants.fixed_pointers

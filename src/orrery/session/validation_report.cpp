@@ -61,6 +61,36 @@ std::string ranking_table(const std::vector<validate::Ranking>& rankings) {
          table.to_text();
 }
 
+std::string counters_table(const std::vector<validate::CountedRow>& rows) {
+  report::TextTable table({{"counter"},
+                           {"family"},
+                           {"n", Align::Right},
+                           {"equal", Align::Right},
+                           {"mean error %", Align::Right},
+                           {"median %", Align::Right},
+                           {"bias %", Align::Right}});
+  for (const validate::CounterScore& score : validate::counter_scores(rows)) {
+    table.add({score.counter,
+               score.family,
+               fmt::format("{}", score.rows),
+               fmt::format("{}", score.equal),
+               percent(score.mean),
+               percent(score.median),
+               fmt::format("{:+.1f}", 100 * score.bias)});
+  }
+  return table.to_text();
+}
+
+void add_counters(report::JsonWriter& json, const std::vector<validate::CountedRow>& rows) {
+  json.key("counters").begin_array();
+  for (const validate::CounterScore& score : validate::counter_scores(rows)) {
+    json.begin_object().member("counter", score.counter).member("family", score.family);
+    json.member("n", score.rows).member("equal", score.equal).member("mape", score.mean);
+    json.member("median_ape", score.median).member("bias", score.bias).end_object();
+  }
+  json.end_array();
+}
+
 void add_rankings(report::JsonWriter& json, const std::vector<validate::Ranking>& rankings) {
   json.key("rankings").begin_array();
   for (const validate::Ranking& each : rankings) {
@@ -111,6 +141,9 @@ std::string to_text(const std::vector<ValidatedFile>& files) {
     if (!file.rankings.empty()) {
       text += ranking_table(file.rankings);
     }
+    if (!validation.counted.empty()) {
+      text += counters_table(validation.counted);
+    }
     text += errors(validation);
   }
   return text;
@@ -136,6 +169,9 @@ std::string to_json(const std::vector<ValidatedFile>& files) {
     json.end_array();
     if (!file.rankings.empty()) {
       add_rankings(json, file.rankings);
+    }
+    if (!validation.counted.empty()) {
+      add_counters(json, validation.counted);
     }
     json.key("errors").begin_array();
     for (const validate::RowError& error : validation.errors) {

@@ -14,6 +14,7 @@
 #include "orrery/library/library.h"
 #include "orrery/plan/estimate.h"
 #include "orrery/plan/plan.h"
+#include "orrery/validate/counters.h"
 #include "orrery/validate/fields.h"
 
 namespace orrery::validate {
@@ -51,6 +52,7 @@ struct TableKind {
   std::vector<ExtraTime> extras = {};
   std::string (*choice)(const Fields&) = nullptr;  // rows of one text are ways to do the same, to
                                                    // be ranked (ranking.h)
+  Result<std::vector<device::Counter>> (*counters)(const Fields&, const Setup&) = nullptr;
   bool has_decoders = false;  // rows name decoders of the list beside the file
 };
 
@@ -110,6 +112,11 @@ std::string public_collective_family(const Fields& row);
 Result<plan::Estimate> predict_public_collective_row(const Fields& row, const Setup& setup);
 std::string fused_family(const Fields& row);
 Result<plan::Estimate> predict_fused_row(const Fields& row, const Setup& setup);
+std::string counters_family(const Fields& row);
+Result<plan::Estimate> predict_counters_row(const Fields& row, const Setup& setup);
+/// "nvjet_256x128_64x4_1x2_coopA_TNT", a candidate's name, of a profiler's
+/// "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT|..."; empty if it is no nvjet kernel.
+std::string nvjet_name(std::string_view kernels);
 std::string triton_gemm_family(const Fields& row);
 std::string triton_gemm_choice(const Fields& row);
 Result<plan::Estimate> predict_triton_gemm_row(const Fields& row, const Setup& setup);

@@ -11,24 +11,6 @@ namespace orrery::validate {
 
 namespace {
 
-/// "nvjet_256x128_64x4_1x2_coopA_TNT", a candidate's name, of a profiler's
-/// "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT|..."; empty if it is no nvjet kernel.
-std::string nvjet_name(std::string_view kernels) {
-  constexpr std::string_view kBegin = "nvjet_sm90_";
-  const size_t at = kernels.find(kBegin);
-  if (at == std::string_view::npos) {
-    return "";
-  }
-  std::string_view name = kernels.substr(at + kBegin.size());
-  name = name.substr(0, name.find('|'));
-  name.remove_prefix(std::min(name.size(), name.find('_') + 1));  // "tst_", the types
-  const size_t raster = std::min(name.find("_h_bz"), name.find("_v_bz"));
-  if (raster == std::string_view::npos) {
-    return "";
-  }
-  return "nvjet_" + std::string(name.substr(0, raster)) + std::string(name.substr(raster + 5));
-}
-
 /// A row's product, but for its batch and layout.
 Result<library::GemmCall> call_of(const Fields& row, const Setup& setup) {
   library::GemmCall call;
@@ -94,6 +76,22 @@ std::string power_family(const Fields& row, std::string_view state) {
 }
 
 }  // namespace
+
+std::string nvjet_name(std::string_view kernels) {
+  constexpr std::string_view kBegin = "nvjet_sm90_";
+  const size_t at = kernels.find(kBegin);
+  if (at == std::string_view::npos) {
+    return "";
+  }
+  std::string_view name = kernels.substr(at + kBegin.size());
+  name = name.substr(0, name.find('|'));
+  name.remove_prefix(std::min(name.size(), name.find('_') + 1));  // "tst_", the types
+  const size_t raster = std::min(name.find("_h_bz"), name.find("_v_bz"));
+  if (raster == std::string_view::npos) {
+    return "";
+  }
+  return "nvjet_" + std::string(name.substr(0, raster)) + std::string(name.substr(raster + 5));
+}
 
 std::string gemm_family(const Fields& row) {
   if (odd(row)) {

@@ -14,8 +14,8 @@ std::string_view Fields::text(std::string_view column) const {
 }
 
 Error Fields::placed(Error error) const {
-  if (table_.line(at_) != 0) {
-    error.message += fmt::format(" ({}:{})", table_.origin, table_.line(at_));
+  if (table_.line(index_) != 0) {
+    error.message += fmt::format(" ({}:{})", table_.origin, table_.line(index_));
   }
   return error;
 }

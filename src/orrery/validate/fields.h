@@ -14,9 +14,11 @@ namespace orrery::validate {
 
 class Fields {
  public:
-  Fields(const Table& table, size_t row) : table_(table), row_(table.rows[row]), at_(row) {}
+  Fields(const Table& table, size_t row) : table_(table), row_(table.rows[row]), index_(row) {}
 
   const Table& table() const { return table_; }
+
+  size_t index() const { return index_; }
 
   /// `error` with the place of the row: "... (requests.csv:3)".
   Error placed(Error error) const;
@@ -35,7 +37,7 @@ class Fields {
  private:
   const Table& table_;
   const std::vector<std::string>& row_;
-  size_t at_;
+  size_t index_ = 0;
 };
 
 }  // namespace orrery::validate

@@ -123,6 +123,36 @@ void add_extras(const TableKind& kind,
   }
 }
 
+/// The row's counters, written to columns of their own.
+void add_counters(const TableKind& kind,
+                  const Fields& fields,
+                  size_t at,
+                  const Setup& setup,
+                  Validation& result) {
+  if (kind.counters == nullptr) {
+    return;
+  }
+  const auto predicted = kind.counters(fields, setup);
+  if (!predicted.ok()) {
+    return;  // the row has said why
+  }
+  auto& row = result.table.rows[at];
+  for (const std::string_view name : counter_columns()) {
+    const device::Counter* found = nullptr;
+    for (const device::Counter& counter : *predicted) {
+      found = counter.name == name ? &counter : found;
+    }
+    row.push_back(found != nullptr ? fmt::format("{:.6g}", found->value) : "");
+    const auto measured = measured_counter(fields, name);
+    if (!measured.ok()) {
+      count_error(result, measured.error().message);
+    } else if (found != nullptr && *measured) {
+      result.counted.push_back(
+          {kind.family(fields), std::string(name), **measured, found->value, at});
+    }
+  }
+}
+
 /// "a100/allreduce.csv": allreduce.
 std::string stem_of(std::string_view origin) {
   const size_t folder = origin.find_last_of("/\\");
@@ -152,6 +182,11 @@ Result<Validation> validate_table(std::string_view csv,
     result.table.header.emplace_back(extra.column);
   }
   RowErrors errors;
+  if (kind != nullptr && kind->counters != nullptr) {
+    for (const std::string_view counter : counter_columns()) {
+      result.table.header.push_back("predicted " + std::string(counter));
+    }
+  }
   for (size_t i = 0; i < input.rows.size(); ++i) {
     const Fields fields(input, i);
     auto& row = result.table.rows[i];
@@ -182,6 +217,7 @@ Result<Validation> validate_table(std::string_view csv,
                                  kind->choice != nullptr ? kind->choice(fields) : ""});
     }
     add_extras(*kind, fields, i, setup, result);
+    add_counters(*kind, fields, i, setup, result);
   }
   result.errors = errors.take();
   return result;

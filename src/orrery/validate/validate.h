@@ -25,6 +25,7 @@ struct Validation {
   std::string kind;  // of the table; empty: none that is known
   Table table;       // the input's rows, in order, with predicted_us, low_us, high_us, bound, error
   std::vector<Compared> compared;  // rows with a prediction and a measurement
+  std::vector<CountedRow> counted;  // counters of rows with a prediction and a measurement
   int64_t predicted = 0;           // rows with a prediction
   std::vector<RowError> errors;    // each message once, in the order of their first rows
 };
