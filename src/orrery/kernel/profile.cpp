@@ -262,6 +262,7 @@ Result<Profile> derive_profile(const Program& program,
   c.resident = std::min(slots, profile.units);
   profile.kinds = count_kinds(c);
   profile.traffic = count_traffic(c, profile.kinds);
+  profile.traversal = count_traversal(c);
   profile.code = count_code(c);
   profile.behaviour.overlap = interleaving(program, fits.ctas);
   return profile;

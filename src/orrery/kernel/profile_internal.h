@@ -16,6 +16,7 @@ namespace orrery::kernel {
 // profile.cpp            puts the profile together: kinds of units, phases
 // profile_statement.cpp  the work and the chain of one statement
 // profile_memory.cpp     bytes of tiles in sectors, multicast, traffic of the launch
+// profile_traversal.cpp  the order of tiles
 // profile_registers.cpp  registers a thread needs, hence occupancy
 
 /// A program for given extents on a chip.
@@ -46,6 +47,9 @@ Bytes tile_sectors(const Counting& counting, TensorId tensor);
 
 /// Totals of the launch; `kinds` have been counted.
 Traffic count_traffic(const Counting& counting, const std::vector<UnitKind>& kinds);
+
+/// Which tiles its main loop reads, in the order of the grid; empty for a program without a loop.
+Traversal count_traversal(const Counting& counting);
 
 /// Registers of all threads of a CTA, as allocated at launch.
 int64_t registers_of_cta(const Counting& counting, int64_t threads);

@@ -35,6 +35,7 @@ struct NvjetTable {
   double pitch_128 = 1;
   double dram_share = 1;
   double overlap = 1;
+  int64_t band = 1;  // tiles of the raster's first axis that it sweeps together
   SplitSum sum;
   double error = 0;        // of bf16 and fp8 products of one layer
   double error_other = 0;  // of fp16, batched, or with a k that is not contiguous
@@ -53,6 +54,7 @@ NvjetTable read_table(NumberFile& file) {
   table.pitch_128 = file.number("nvjet.pitch_128", Unit::One);
   table.dram_share = file.number("nvjet.dram_share", Unit::One);
   table.overlap = file.number("nvjet.overlap", Unit::One);
+  table.band = std::max<int64_t>(1, std::llround(one(file, "nvjet.band")));
   table.sum = read_split_sum(file);
   table.error = error_of(file, "nvjet");
   table.error_other = one(file, "nvjet.error_other");
@@ -156,6 +158,41 @@ ProfilePhase epilogue(const NvjetKernel& kernel,
   return phase;
 }
 
+// The raster of the name: along n (h), or along m (v) where a cluster lies along n only. All 959
+// names that profilers showed for tables of products have it so.
+kernel::Traversal traversal_of(const NvjetKernel& kernel,
+                               const Problem& problem,
+                               const NvjetTable& table,
+                               const NvjetLaunch& launch) {
+  const auto& call = problem.call;
+  if (kernel.cluster_n > 1 && kernel.cluster_m > 1) {
+    return {};  // order within such a cluster: not known
+  }
+  const auto up_to = [](int64_t extent, int64_t tile, int64_t cluster) {
+    return ceil_div(ceil_div(extent, tile), cluster) * cluster;
+  };
+  const int64_t columns = up_to(call.n, kernel.tile.n, kernel.cluster_n);
+  const int64_t rows = up_to(call.m, kernel.tile.m, kernel.cluster_m);
+  const bool down = kernel.cluster_n > 1;
+  const size_t row_axis = down ? 0 : 1;
+  kernel::Traversal traversal;
+  traversal.order.tiles = {down ? rows : columns, down ? columns : rows, call.batch};
+  traversal.order.cluster = kernel.cluster_n * kernel.cluster_m;
+  traversal.order.cluster_at = 1;
+  traversal.order.group = table.band;
+  if (launch.slices > 1) {
+    traversal.order.tiles.push_back(launch.slices);
+    traversal.parts = 3;
+  }
+  const double step = product(kernel.step, problem.in);
+  const double of_a = product(kernel.tile.m) * step * pitch_factor(table, row_of_a(problem));
+  const double of_b = product(kernel.tile.n) * step * pitch_factor(table, row_of_b(problem));
+  traversal.reads = {
+      {.name = "a", .tile = Bytes(of_a), .axes = {row_axis, 2}, .steps = true, .recent = true},
+      {.name = "b", .tile = Bytes(of_b), .axes = {1 - row_axis, 2}, .steps = true}};
+  return traversal;
+}
+
 double error_for(const GemmCall& call, const NvjetTable& table) {
   const bool usual = call.batch == 1 && call.layout == GemmLayout::NT && call.input != DType::F16;
   return usual ? table.error : table.error_other;
@@ -197,7 +234,9 @@ Profile nvjet_profile(const NvjetKernel& kernel,
       .l2_read = Bytes(units * static_cast<double>(launch.steps) * work.l2_read.value()),
       .l2_write = Bytes(written)};
   profile.fixed = table.fixed;
-  profile.roles = kernel::Roles::Cooperative;
+  const bool turns = kernel.tile.sharing == Sharing::PingPong && profile.units >= 2 * profile.ctas;
+  profile.roles = turns ? kernel::Roles::PingPong : kernel::Roles::Cooperative;
+  profile.traversal = traversal_of(kernel, problem, table, launch);
   profile.behaviour.dram_share = table.dram_share;
   profile.behaviour.overlap = table.overlap;
   profile.behaviour.relative_error = error_for(problem.call, table);

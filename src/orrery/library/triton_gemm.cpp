@@ -84,7 +84,6 @@ struct Constants {
   double edge = 1;
   double again = 1;
   double neighbours = 1;
-  double neighbours_persistent = 1;
   double waits_pointers = 1;
   double turn_pointers = 0;
   double turn_descriptors = 0;
@@ -114,7 +113,6 @@ Constants read_constants(NumberFile& file) {
   all.edge = number("edge");
   all.again = number("again");
   all.neighbours = number("neighbours");
-  all.neighbours_persistent = number("neighbours_persistent");
   all.waits_pointers = number("waits_pointers");
   all.turn_pointers = clocks("turn_pointers");
   all.turn_descriptors = clocks("turn_descriptors");
@@ -205,13 +203,10 @@ double spilled(const TritonGemm& kernel) {
 // tile at the same time, which L2 answers for `neighbours` of its bytes. Down a band they share B;
 // where there is only one row of tiles, A.
 double drawn_together(const TritonGemm& kernel, const Sizes& sizes, const Constants& constants) {
-  const double together = kernel.loads == TritonLoads::Persistent
-                              ? constants.neighbours_persistent
-                              : constants.neighbours;
   const bool down = std::min(kernel.group, sizes.rows) > 1;
   const double narrow = product(kernel.step) * kElement < 128 ? constants.narrow : 1;
-  return narrow * (sizes.row_bytes * sizes.edge_rows * (down ? 1 : together) +
-                   sizes.column_bytes * sizes.edge_columns * (down ? together : 1));
+  return narrow * (sizes.row_bytes * sizes.edge_rows * (down ? 1 : constants.neighbours) +
+                   sizes.column_bytes * sizes.edge_columns * (down ? constants.neighbours : 1));
 }
 
 ProfilePhase main_loop(const TritonGemm& kernel,
