@@ -1,9 +1,10 @@
 // orrery simulate
 // SPDX-License-Identifier: Apache-2.0
+#include "orrery/base/file.h"
 #include "orrery/cli/command.h"
+#include "orrery/cli/output.h"
 #include "orrery/report/simulation_report.h"
 #include "orrery/report/trace.h"
-#include "orrery/session/files.h"
 
 namespace orrery::cli {
 
@@ -57,9 +58,12 @@ class Simulate final : public Command {
     request_.arguments.assign(subject_.begin() + 1, subject_.end());
     request_.state = state_.empty() ? request_.state : state_;
     request_.cache = cache_.empty() ? request_.cache : cache_;
+    if (!trace_.empty()) {
+      ORR_TRY_VOID(check_output("--trace", trace_, {request_.machine}));
+    }
     ORR_TRY(const report::SimulationReport report, session.simulate(request_));
     if (!trace_.empty()) {
-      ORR_TRY_VOID(session::write_file(trace_, report::to_trace(report.kernels, report.chip)));
+      ORR_TRY_VOID(write_file(trace_, report::to_trace(report.kernels, report.chip)));
     }
     return Answer{json_ ? report::to_json(report) : report::to_text(report), 0};
   }

@@ -128,7 +128,8 @@ void add_counters(const TableKind& kind,
                   const Fields& fields,
                   size_t at,
                   const Setup& setup,
-                  Validation& result) {
+                  Validation& result,
+                  RowErrors& errors) {
   if (kind.counters == nullptr) {
     return;
   }
@@ -145,7 +146,7 @@ void add_counters(const TableKind& kind,
     row.push_back(found != nullptr ? fmt::format("{:.6g}", found->value) : "");
     const auto measured = measured_counter(fields, name);
     if (!measured.ok()) {
-      count_error(result, measured.error().message);
+      errors.add(measured.error().message, fields.table().line(at));
     } else if (found != nullptr && *measured) {
       result.counted.push_back(
           {kind.family(fields), std::string(name), **measured, found->value, at});
@@ -217,7 +218,7 @@ Result<Validation> validate_table(std::string_view csv,
                                  kind->choice != nullptr ? kind->choice(fields) : ""});
     }
     add_extras(*kind, fields, i, setup, result);
-    add_counters(*kind, fields, i, setup, result);
+    add_counters(*kind, fields, i, setup, result, errors);
   }
   result.errors = errors.take();
   return result;
