@@ -53,6 +53,23 @@ TEST(Overlap, RunsFromSumToMaximum) {
   EXPECT_TRUE(std::isfinite(overlapped(1e300, 1e300, 1)));
 }
 
+// One group of warps loads and multiplies (chain.turn): its turn adds to what a ring leaves of the
+// latency, and its product is not hidden behind loads, but behind another CTA's.
+TEST(Trip, TurnsOfOneGroupOfWarpsAreNotHidden) {
+  const auto machine = h200();
+  const double latency = machine.chip.l2.latency.value();
+  kernel::ProfilePhase phase;
+  phase.ring = 3;
+  phase.chain.memory = 1;
+  phase.chain.turn = Cycles(100.0);
+  EXPECT_NEAR(trip(phase, machine.chip, {}).cycles, 100 + latency / 2, 1e-6);
+  phase.work.tensor = Flops(4096.0 * 1000);
+  EXPECT_NEAR(trip(phase, machine.chip, {}).cycles, 1100, 1);
+  EXPECT_NEAR(trip(phase, machine.chip, {.residents = 2}).cycles, 2000, 1);
+  phase.ring = 2;
+  EXPECT_NEAR(trip(phase, machine.chip, {}).cycles, 100 + latency + 1000, 1);
+}
+
 // The example of trip.h: 2 * 256 * 128 * 64 / (4096 * 0.97) = 1055.8 clk of tensor work bind.
 TEST(Trip, IsAsLongAsItsBusiestPipe) {
   const auto machine = h200();

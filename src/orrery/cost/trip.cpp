@@ -72,44 +72,63 @@ Busy busy_pipes(const kernel::PipeWork& work, const machine::Chip& chip, double 
   return result;
 }
 
+namespace {
+
+// How long a trip of a prefetching CTA takes at least, however little its pipes have to do.
+struct Prefetched {
+  double in_flight = 0;  // by Little's law: what is on its way while `ring` - 1 trips run
+  double in_turn = 0;    // by its own group of warps, where that loads and multiplies (chain.turn)
+};
+
+Prefetched prefetched_trip(const kernel::ProfilePhase& phase,
+                           const machine::Chip& chip,
+                           double latency) {
+  const kernel::PipeWork& work = phase.work;
+  const kernel::Chain& chain = phase.chain;
+  const double turn = chain.turn.value();
+  Prefetched least;
+  if (!(chain.memory > 0)) {
+    return least;
+  }
+  const double port = (work.l2_read.value() + work.l2_write.value()) / chip.core.l2_port.value();
+  double round = chain.memory * latency + port;
+  if (turn > 0) {
+    // A load waits for the product that read its buffer.
+    const double product =
+        std::max(tensor_cycles(work, chip.core),
+                 work.shared_read.value() / chip.core.shared_bandwidth.value());
+    round += product;
+    least.in_turn = turn + product;
+  }
+  least.in_flight = turn + round / static_cast<double>(phase.ring - 1);
+  return least;
+}
+
+}  // namespace
+
 Trip trip(const kernel::ProfilePhase& phase,
           const machine::Chip& chip,
           const TripConditions& conditions) {
-  const auto& work = phase.work;
   const auto residents = static_cast<double>(conditions.residents);
   const double latency =
       chip.l2.latency.value() + conditions.dram_latency_share * chip.dram.latency.value();
-  const Busy busy = busy_pipes(work, chip, conditions.pipe_overlap);
+  const Busy busy = busy_pipes(phase.work, chip, conditions.pipe_overlap);
   Trip result;
   result.limit = busy.limit;
   result.cycles = busy.cycles * residents;
 
-  const bool prefetched = phase.ring > 1;
   kernel::Chain chain = phase.chain;
-  if (prefetched) {
+  if (phase.ring > 1) {
     // Loads run ahead: their latency is paid once, and bounds the rate through the bytes in flight
     // (Little's law).
     result.fill = chain.memory * latency;
-    const double port = (work.l2_read.value() + work.l2_write.value()) / chip.core.l2_port.value();
-    // One group of warps that loads and multiplies in turn: a load waits for the product that read
-    // its buffer, and only other CTAs fill in while it does.
-    const double chain_turn = chain.turn.value();
-    const double product =
-        chain_turn > 0
-            ? std::max(tensor_cycles(work, chip.core),
-                       work.shared_read.value() / chip.core.shared_bandwidth.value())
-            : 0;
-    const double in_flight =
-        chain.memory > 0 ? chain_turn + (chain.memory * latency + port + product) /
-                                                    static_cast<double>(phase.ring - 1)
-                         : 0;
+    const Prefetched least = prefetched_trip(phase, chip, latency);
+    if (least.in_flight > std::max(result.cycles, least.in_turn)) {
+      result.limit = Limit::InFlight;
+    }
+    result.cycles = std::max({result.cycles, least.in_flight, least.in_turn});
     chain.memory = 0;
     chain.turn = {};
-    const double alone = product > 0 ? chain_turn + product : 0;
-    if (std::max(in_flight, alone) > result.cycles) {
-      const Limit limit = in_flight > alone ? Limit::InFlight : Limit::Chain;
-      result = {std::max(in_flight, alone), result.fill, limit};
-    }
   }
   const double dependent = chain_cycles(chain, chip, conditions.dram_latency_share);
   if (dependent > result.cycles) {

@@ -45,6 +45,18 @@ Profile gemm_profile(const GemmConfig& config, int64_t m, int64_t n, int64_t k) 
       .value();
 }
 
+TEST(DeriveProfile, KnowsWhichTilesEachUnitReads) {
+  const Traversal t = gemm_profile({}, 4096, 4096, 4096).traversal;
+  EXPECT_EQ(t.order.units(), 512);
+  ASSERT_EQ(t.reads.size(), 2U);
+  for (const TileOperand& operand : t.reads) {
+    EXPECT_TRUE(operand.steps) << operand.name;
+    ASSERT_EQ(operand.axes.size(), 1U) << operand.name;
+  }
+  EXPECT_NE(t.reads[0].axes, t.reads[1].axes);
+  EXPECT_EQ(t.reads[0].tile + t.reads[1].tile, Bytes((128.0 + 256) * 64 * 2));
+}
+
 TEST(DeriveProfile, CountsTheWorkedExample) {
   const Profile p = gemm_profile({}, 4096, 4096, 4096);
   EXPECT_EQ(p.units, 512);

@@ -98,6 +98,19 @@ TEST(Nvjet, PersistsWhenTilesExceedTheSms) {
 
 // Bank reads of 4 bytes by counters: 814.0 M of 256x128 for 4096^3; 8759 M of 320x128 for 8192^3,
 // whose warpgroups both read every row of 64.
+TEST(Nvjet, ClustersOfOneSideHaveAnOrder) {
+  GemmCall call{.m = 4096, .n = 2048, .k = 4096, .kernel = "nvjet_256x128_64x4_1x2_coopA_TNT"};
+  const auto along = candidates(call).front().front().traversal;
+  EXPECT_EQ(along.order.tiles, (std::vector<int64_t>{8, 32, 1}));
+  EXPECT_EQ(along.order.cluster, 2);
+  EXPECT_EQ(along.order.at(1), (std::vector<int64_t>{0, 1, 0}));
+  call.kernel = "nvjet_128x128_64x6_2x1_TNT";
+  EXPECT_EQ(candidates(call).front().front().traversal.order.tiles,
+            (std::vector<int64_t>{32, 16, 1}));
+  call.kernel = "nvjet_64x64_64x13_4x2_TNT";
+  EXPECT_TRUE(candidates(call).front().front().traversal.reads.empty());
+}
+
 TEST(Nvjet, WarpgroupsThatSplitColumnsReadRowsTwice) {
   const auto read = [](const GemmCall& call) {
     const auto profile = candidates(call).front().front();
