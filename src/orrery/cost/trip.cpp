@@ -94,9 +94,8 @@ Prefetched prefetched_trip(const kernel::ProfilePhase& phase,
   double round = chain.memory * latency + port;
   if (turn > 0) {
     // A load waits for the product that read its buffer.
-    const double product =
-        std::max(tensor_cycles(work, chip.core),
-                 work.shared_read.value() / chip.core.shared_bandwidth.value());
+    const double product = std::max(tensor_cycles(work, chip.core),
+                                    work.shared_read.value() / chip.core.shared_bandwidth.value());
     round += product;
     least.in_turn = turn + product;
   }

@@ -226,8 +226,7 @@ ProfilePhase main_loop(const TritonGemm& kernel,
   phase.work.issue =
       Instructions(warps * (constants.step + (pointers ? copies(kernel) * constants.copy : 0)));
   phase.work.shared_read = Bytes(operand_reads(kernel) + spilled(kernel));
-  phase.work.shared_write =
-      Bytes(product(kernel.m + kernel.n) * row + spilled(kernel));
+  phase.work.shared_write = Bytes(product(kernel.m + kernel.n) * row + spilled(kernel));
   phase.work.l2_read = Bytes(drawn_together(kernel, sizes, constants));
   phase.chain.memory = pointers ? constants.waits_pointers : 1;
   phase.chain.turn = Cycles(pointers ? constants.turn_pointers : constants.turn_descriptors);

@@ -25,8 +25,8 @@ Result<Candidates> candidates(const GemmCall& call) {
 }
 
 kernel::Profile profile(std::string name, int64_t m, int64_t n, int64_t k) {
-  const auto all = candidates(
-      {.m = m, .n = n, .k = k, .kernel = std::move(name), .backend = "triton"});
+  const auto all =
+      candidates({.m = m, .n = n, .k = k, .kernel = std::move(name), .backend = "triton"});
   return all.value().front().front();
 }
 

@@ -32,8 +32,8 @@ Result<std::map<std::string, int64_t, std::less<>>> sizes_of(const Fields& row) 
     text.remove_prefix(text.find(' ') + 1);
     const std::string_view word = text.substr(0, text.find(' '));
     const size_t equals = word.find('=');
-    const auto value = equals == std::string_view::npos ? std::nullopt
-                                                        : parse_double(word.substr(equals + 1));
+    const auto value =
+        equals == std::string_view::npos ? std::nullopt : parse_double(word.substr(equals + 1));
     if (!value || !(*value >= 0 && *value <= kMost) || std::floor(*value) != *value) {
       return make_error(
           ErrorCode::InvalidInput, "[validate.counters] op: got '{}', need NAME=SIZE", word);

@@ -20,12 +20,10 @@ Validation validated(const std::string& table, bool given_kernel = false) {
   static const machine::Machine machine = test::machine("h200-sxm");
   static const library::Library library = test::libraries(machine);
   static const cost::ClosedForm estimator(machine);
-  auto result = validate_table(test::read("test/validation/" + table),
-                               table,
-                               {.library = library,
-                                .estimator = estimator,
-                                .decoders = {},
-                                .given_kernel = given_kernel});
+  auto result = validate_table(
+      test::read("test/validation/" + table),
+      table,
+      {.library = library, .estimator = estimator, .decoders = {}, .given_kernel = given_kernel});
   EXPECT_TRUE(result.ok()) << result.error().to_string();
   return *std::move(result);
 }
@@ -47,10 +45,10 @@ TEST(TritonTable, RowsThatAreNoKernelSaySo) {
   static const machine::Machine machine = test::machine("h200-sxm");
   static const library::Library library = test::libraries(machine);
   static const cost::ClosedForm estimator(machine);
-  const auto result = validate_table(
-      "kind,m,n,k,bm,bn,bk,stages,warps,group_m\nptr,64,64,64,64,64,64,2,3,8\n",
-      "t.csv",
-      {.library = library, .estimator = estimator, .decoders = {}});
+  const auto result =
+      validate_table("kind,m,n,k,bm,bn,bk,stages,warps,group_m\nptr,64,64,64,64,64,64,2,3,8\n",
+                     "t.csv",
+                     {.library = library, .estimator = estimator, .decoders = {}});
   ASSERT_TRUE(result.ok());
   EXPECT_THAT(result->errors.at(0).first, HasSubstr("got 'triton_ptr_64x64x64_2_w3_g8'"));
 }
