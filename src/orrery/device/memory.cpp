@@ -51,6 +51,7 @@ Memory::Memory(const kernel::Profile& profile,
       stream_rate_(chip.l2.stream.value()),
       shared_rate_(chip.l2.bandwidth.value()),
       mix_(chip.dram.mix),
+      dram_latency_(chip.dram.latency.value()),
       held_back_(chip.l2.effective.value() / 2) {
   const double share = profile.behaviour.dram_share > 0 ? profile.behaviour.dram_share : 1;
   read_rate_ = chip.dram.read.value() * share / hertz;
@@ -145,7 +146,7 @@ Read Memory::read_tiles(double now, const Place& place, int64_t trip, double byt
     const double from_dram = operand.bytes * absent;
     missed += from_dram;
     const double done = from_dram > 0 ? reserve_dram_read(now, from_dram) : now;
-    cache_->set_ready(tile, done);
+    cache_->set_ready(tile, from_dram > 0 ? done + dram_latency_ : done);
     ready = std::max(ready, done);
   }
   moved_.l2_read += bytes;

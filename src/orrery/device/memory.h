@@ -58,7 +58,7 @@ class Memory {
 
   void place(int64_t unit, Place& place) const;
 
-  /// Trip `trip` reads its tiles, `bytes` through the SM's port.
+  /// Trip `trip` reads its tiles, which costs L2 as much as `bytes` do.
   Read read_tiles(double now, const Place& place, int64_t trip, double bytes);
 
   /// So many bytes of no known tile.
@@ -101,6 +101,7 @@ class Memory {
   double read_rate_;  // DRAM, bytes a clock
   double write_rate_;
   double mix_;
+  double dram_latency_;       // clocks
   double cold_share_ = 1;     // of reads, where tiles are not followed: latency
   double dram_per_read_ = 0;  // bytes from DRAM per byte read from L2
   double fresh_share_ = 1;    // of the read bytes: read for the first time

@@ -106,7 +106,7 @@ struct Share {
 };
 
 // The resource that was busy for the largest share of the call.
-Share busiest(const Run& run, const machine::Chip& chip, double clocks) {
+Share busiest(const Run& run, double clocks) {
   const auto pipe = [&](Pipe which) {
     double most = 0;
     for (const SmBusy& sm : run.sms) {
@@ -118,7 +118,6 @@ Share busiest(const Run& run, const machine::Chip& chip, double clocks) {
   for (const SmBusy& sm : run.sms) {
     port = std::max(port, sm.port);
   }
-  (void)chip;
   const Share shares[] = {
       {run.dram_busy / clocks, plan::Bound::Dram},
       {pipe(Pipe::Tensor), plan::Bound::Tensor},
@@ -134,6 +133,90 @@ Share busiest(const Run& run, const machine::Chip& chip, double clocks) {
 }
 
 constexpr double kBusy = 0.5;  // a resource idle for longer does not bound the kernel: waiting does
+
+// Seconds of a call's parts.
+struct Parts {
+  double start = 0;  // before the first block runs
+  double hops = 0;   // messages between GPUs
+  double run = 0;    // of the blocks
+  double link = 0;   // beside them
+  double host = 0;   // beside all
+
+  double device() const { return start + hops + std::max(run, link); }
+};
+
+plan::Bound bound_of(const Parts& parts, const Run& run) {
+  if (parts.host > parts.device() || parts.start > std::max(parts.run, parts.link)) {
+    return plan::Bound::Launch;
+  }
+  if (parts.link > parts.run) {
+    return plan::Bound::Link;
+  }
+  const Share most = busiest(run, std::max(1.0, run.clocks));
+  return most.share < kBusy ? plan::Bound::Latency : most.bound;
+}
+
+plan::Estimate estimate_of(const Parts& parts,
+                           const Run& run,
+                           const kernel::Profile& profile,
+                           const machine::Chip& chip) {
+  plan::Estimate estimate;
+  const double seconds = std::max(parts.device(), parts.host);
+  estimate.time = max(Duration::from(Seconds(seconds)), Duration::picoseconds(1));
+  const double stated = profile.behaviour.relative_error;
+  const double error = stated > 0 ? stated : chip.overlap.error;
+  estimate.low = estimate.time / (1 + error);
+  estimate.high = estimate.time * (1 + error);
+  estimate.evidence = plan::Evidence::Simulated;
+  estimate.dram = Bytes(run.moved.dram_read + run.moved.dram_write);
+  estimate.bound = bound_of(parts, run);
+  const auto term = [&](const char* name, double value) {
+    if (value > 0) {
+      estimate.terms.push_back({name, Duration::from(Seconds(value))});
+    }
+  };
+  term("host", parts.host);
+  term("start", parts.start);
+  term("hops", parts.hops);
+  term("run", parts.run);
+  term("link", parts.link);
+  return estimate;
+}
+
+// What a launch runs under.
+struct Scene {
+  const kernel::Profile& profile;
+  const machine::Chip& chip;
+  plan::Residency resident;
+  double start = 0;  // seconds
+};
+
+// Runs the launch and finds its clock, which enters the run through DRAM's bytes a clock only: a
+// second run settles it.
+void settle(const Scene& scene, const ClockLaw& law, Simulation& simulation, Recording* recording) {
+  constexpr double kSettled = 0.01;
+  constexpr int kRuns = 2;
+  const double sms = static_cast<double>(scene.chip.core.count);
+  const Least least = least_of(scene.profile, scene.chip, scene.resident);
+  simulation.hertz = law.hertz(least.energy, least.dram, least.core, scene.start);
+  for (int run = 1; run <= kRuns; ++run) {
+    if (recording != nullptr) {
+      *recording = {};
+    }
+    simulation.run =
+        execute(scene.profile, scene.chip, scene.resident, simulation.hertz, recording);
+    const Run& seen = simulation.run;
+    const double dram = seen.dram_busy / simulation.hertz;
+    const double hertz = law.hertz(seen.tensor_energy / sms, dram, seen.clocks, scene.start);
+    const bool settled = std::abs(hertz / simulation.hertz - 1) < kSettled || dram == 0;
+    if (settled || run < kRuns) {
+      simulation.hertz = hertz;
+    }
+    if (settled) {
+      break;
+    }
+  }
+}
 
 }  // namespace
 
@@ -153,60 +236,14 @@ Simulation Simulator::simulate(const kernel::Profile& profile,
   const double cold =
       unique > 0 ? std::clamp(1 - resident.bytes(profile.traffic) / unique, 0.0, 1.0) : 0;
   const double start = start_seconds(profile, chip, conditions, cold);
-  const double sms = static_cast<double>(chip.core.count);
-  const ClockLaw law(chip.clock, conditions);
-
   Simulation simulation;
-  const Least least = least_of(profile, chip, resident);
-  simulation.hertz = law.hertz(least.energy, least.dram, least.core, start);
-  // The clock enters the run through DRAM's bytes a clock only: a second run settles it.
-  constexpr double kSettled = 0.01;
-  for (int run = 0; run < 2; ++run) {
-    if (recording != nullptr) {
-      *recording = {};
-    }
-    simulation.run = execute(profile, chip, resident, simulation.hertz, recording);
-    const Run& seen = simulation.run;
-    const double dram = seen.dram_busy / simulation.hertz;
-    const double hertz = law.hertz(seen.tensor_energy / sms, dram, seen.clocks, start);
-    const bool settled = std::abs(hertz / simulation.hertz - 1) < kSettled;
-    if (run == 1) {
-      break;
-    }
-    simulation.hertz = hertz;
-    if (settled || dram == 0) {
-      break;
-    }
-  }
-  const Run& seen = simulation.run;
-  const double body =
-      std::max(seen.clocks / simulation.hertz, link_seconds(profile.link, chip.link));
-  const double hops = profile.link.hops * profile.link.hop.seconds().value();
-  const double device = start + hops + body;
-  const double host = profile.host.seconds().value();
-
-  plan::Estimate& estimate = simulation.estimate;
-  estimate.time = max(Duration::from(Seconds(std::max(device, host))), Duration::picoseconds(1));
-  const double error =
-      profile.behaviour.relative_error > 0 ? profile.behaviour.relative_error : chip.overlap.error;
-  estimate.low = estimate.time / (1 + error);
-  estimate.high = estimate.time * (1 + error);
-  estimate.evidence = plan::Evidence::Simulated;
-  estimate.dram = Bytes(seen.moved.dram_read + seen.moved.dram_write);
-  const Share most = busiest(seen, chip, std::max(1.0, seen.clocks));
-  estimate.bound = host > device || start > body                   ? plan::Bound::Launch
-                   : body * simulation.hertz > seen.clocks * 1.001 ? plan::Bound::Link
-                   : most.share < kBusy                            ? plan::Bound::Latency
-                                                                   : most.bound;
-  const auto term = [&](const char* name, double value) {
-    if (value > 0) {
-      estimate.terms.push_back({name, Duration::from(Seconds(value))});
-    }
-  };
-  term("host", host);
-  term("start", start);
-  term("hops", hops);
-  term("run", seen.clocks / simulation.hertz);
+  settle({profile, chip, resident, start}, ClockLaw(chip.clock, conditions), simulation, recording);
+  const Parts parts{.start = start,
+                    .hops = profile.link.hops * profile.link.hop.seconds().value(),
+                    .run = simulation.run.clocks / simulation.hertz,
+                    .link = link_seconds(profile.link, chip.link),
+                    .host = profile.host.seconds().value()};
+  simulation.estimate = estimate_of(parts, simulation.run, profile, chip);
   simulation.start = Duration::from(Seconds(start));
   return simulation;
 }

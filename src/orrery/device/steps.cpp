@@ -50,8 +50,8 @@ Step step_of(const kernel::ProfilePhase& phase, const machine::Chip& chip, doubl
   step.chain = chain.l2 * chip.l2.latency.value() +
                chain.shared * chip.launch.shared_latency.value() +
                chain.barriers * chip.launch.barrier.value() +
-               chain.instructions * chip.launch.dependent_issue.value() + chain.turn.value() +
-               chain.fixed.value();
+               chain.instructions * chip.launch.dependent_issue.value() + chain.fixed.value();
+  step.turn = chain.turn.value();
   step.trips = std::max(0.0, phase.trips);
   step.ring = std::max<int64_t>(1, phase.ring);
   step.in_turn = phase.in_turn;

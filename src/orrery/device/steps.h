@@ -24,6 +24,7 @@ struct Step {
   double read = 0;                       // bytes through the SM's port to L2, a trip
   double write = 0;
   double waits = 0;  // dependent global accesses: of a trip, or of the first one with a ring
+  double turn = 0;   // clocks from operands to product, where one group loads and multiplies
   double chain = 0;  // clocks of what else must happen one after the other in a trip
   double trips = 1;  // the last may be a part of one
   int64_t ring = 1;  // ring - 1 trips are loaded ahead

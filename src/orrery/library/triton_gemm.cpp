@@ -229,7 +229,10 @@ ProfilePhase main_loop(const TritonGemm& kernel,
   phase.work.shared_write = Bytes(product(kernel.m + kernel.n) * row + spilled(kernel));
   phase.work.l2_read = Bytes(drawn_together(kernel, sizes, constants));
   phase.chain.memory = pointers ? constants.waits_pointers : 1;
-  phase.chain.turn = Cycles(pointers ? constants.turn_pointers : constants.turn_descriptors);
+  // Each group of four warps multiplies its own rows, and a step ends when both have.
+  const double groups = std::max(1.0, warps / 4);
+  phase.chain.turn =
+      Cycles(groups * (pointers ? constants.turn_pointers : constants.turn_descriptors));
   return phase;
 }
 

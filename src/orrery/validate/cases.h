@@ -50,7 +50,7 @@ struct TableKind {
   std::string (*family)(const Fields&);   // label of the row's group in the scores
   Result<plan::Estimate> (*predict)(const Fields&, const Setup&);
   std::vector<ExtraTime> extras = {};
-  bool has_decoders = false;  // rows name decoders of the list beside the file
+  bool has_decoders = false;                       // rows name decoders of the list beside the file
   std::string (*choice)(const Fields&) = nullptr;  // rows of one text are ways to do the same, to
                                                    // be ranked (ranking.h)
   Result<std::vector<device::Counter>> (*counters)(const Fields&, const Setup&) = nullptr;

@@ -126,10 +126,10 @@ void add_extras(const TableKind& kind,
 /// The row's counters, written to columns of their own.
 void add_counters(const TableKind& kind,
                   const Fields& fields,
-                  size_t at,
                   const Setup& setup,
                   Validation& result,
                   RowErrors& errors) {
+  const size_t at = fields.index();
   if (kind.counters == nullptr) {
     return;
   }
@@ -218,7 +218,7 @@ Result<Validation> validate_table(std::string_view csv,
                                  kind->choice != nullptr ? kind->choice(fields) : ""});
     }
     add_extras(*kind, fields, i, setup, result);
-    add_counters(*kind, fields, i, setup, result, errors);
+    add_counters(*kind, fields, setup, result, errors);
   }
   result.errors = errors.take();
   return result;

@@ -24,10 +24,10 @@ struct RowError {
 struct Validation {
   std::string kind;  // of the table; empty: none that is known
   Table table;       // the input's rows, in order, with predicted_us, low_us, high_us, bound, error
-  std::vector<Compared> compared;  // rows with a prediction and a measurement
+  std::vector<Compared> compared;   // rows with a prediction and a measurement
   std::vector<CountedRow> counted;  // counters of rows with a prediction and a measurement
-  int64_t predicted = 0;           // rows with a prediction
-  std::vector<RowError> errors;    // each message once, in the order of their first rows
+  int64_t predicted = 0;            // rows with a prediction
+  std::vector<RowError> errors;     // each message once, in the order of their first rows
 };
 
 /// Predicts each row of `csv`. A row that cannot be predicted carries its error and the rest go on;
