@@ -62,11 +62,13 @@ Memory::Memory(const kernel::Profile& profile,
   cold_share_ = unique > 0 ? std::clamp((unique - held) / unique, 0.0, 1.0) : 0;
   const Passed all = passed(profile);
   if (all.read > 0) {
-    dram_per_read_ = std::max(0.0, traffic.dram_read.value() - held) / all.read;
+    const double operands = traffic.dram_read.value() - traffic.fill_read.value();
+    dram_per_read_ = std::max(0.0, operands - held) / all.read;
     cold_share_ = dram_per_read_ > 0 ? cold_share_ : 0;
     fresh_share_ = std::min(1.0, std::max(unique, traffic.dram_read.value()) / all.read);
   }
   if (all.written > 0) {
+    fill_per_write_ = traffic.fill_read.value() / all.written;
     dram_per_write_ = traffic.dram_write.value() * (1 - resident.kept) / all.written;
   }
   follow(profile, chip.l2, resident);
@@ -168,6 +170,9 @@ Read Memory::read(double now, double bytes) {
 double Memory::write(double now, double bytes) {
   moved_.l2_write += bytes;
   const double to_dram = bytes * dram_per_write_;
+  if (fill_per_write_ > 0) {
+    reserve_dram_read(now, bytes * fill_per_write_);  // nobody waits for it
+  }
   drain_until(now);
   moved_.dram_write += to_dram;
   waiting_ += to_dram;

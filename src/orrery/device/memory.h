@@ -106,8 +106,9 @@ class Memory {
   double dram_per_read_ = 0;  // bytes from DRAM per byte read from L2
   double fresh_share_ = 1;    // of the read bytes: read for the first time
   double dram_per_write_ = 0;
-  double held_back_;    // bytes of writes that L2 can keep from DRAM
-  double waiting_ = 0;  // bytes written that DRAM has not seen yet
+  double fill_per_write_ = 0;  // bytes read from DRAM per byte written
+  double held_back_;           // bytes of writes that L2 can keep from DRAM
+  double waiting_ = 0;         // bytes written that DRAM has not seen yet
   double dram_free_ = 0;
   double dram_busy_ = 0;
   int64_t part_trips_ = 0;

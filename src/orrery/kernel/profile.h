@@ -94,13 +94,14 @@ struct Traffic {
   Bytes recent_read;  // of it: operands that the kernel before has just written (activations, not
                       // weights)
   Bytes scratch_read =
-      {};              // of it: what an earlier kernel of the same call wrote or read: one copy,
-                       // in L2 as far as it fits, however many operands a loop rotates among
-  Bytes unique_write;  // every output byte once
-  Bytes dram_read;     // expected to come from DRAM when the inputs are cold, re-reads beyond L2
-                       // included
-  Bytes dram_write;    // including fills of partially written sectors
-  Bytes l2_read;       // sum over units
+      {};                // of it: what an earlier kernel of the same call wrote or read: one copy,
+                         // in L2 as far as it fits, however many operands a loop rotates among
+  Bytes unique_write;    // every output byte once
+  Bytes dram_read;       // expected to come from DRAM when the inputs are cold, re-reads beyond L2
+                         // included
+  Bytes fill_read = {};  // of it: the rest of sectors that are written in part
+  Bytes dram_write;
+  Bytes l2_read;  // sum over units
   Bytes l2_write;
 };
 

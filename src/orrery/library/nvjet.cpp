@@ -184,9 +184,11 @@ kernel::Traversal traversal_of(const NvjetKernel& kernel,
     traversal.order.tiles.push_back(launch.slices);
     traversal.parts = 3;
   }
-  const double step = product(kernel.step, problem.in);
-  const double of_a = product(kernel.tile.m) * step * pitch_factor(table, row_of_a(problem));
-  const double of_b = product(kernel.tile.n) * step * pitch_factor(table, row_of_b(problem));
+  // The mean of whole tiles and of those that end at the tensor's edge.
+  const double all_steps = static_cast<double>(launch.steps * std::max<int64_t>(1, launch.slices));
+  const double step = product(call.k, problem.in) / all_steps;
+  const double of_a = static_cast<double>(call.m) / static_cast<double>(rows) * step;
+  const double of_b = static_cast<double>(call.n) / static_cast<double>(columns) * step;
   traversal.reads = {
       {.name = "a", .tile = Bytes(of_a), .axes = {row_axis, 2}, .steps = true, .recent = true},
       {.name = "b", .tile = Bytes(of_b), .axes = {1 - row_axis, 2}, .steps = true}};
@@ -230,6 +232,7 @@ Profile nvjet_profile(const NvjetKernel& kernel,
       .recent_read = Bytes(product(problem.call.batch, problem.call.m, problem.call.k, problem.in)),
       .unique_write = Bytes(written),
       .dram_read = Bytes(dram_read(kernel.tile, problem, launch.tiles) + fill),
+      .fill_read = Bytes(fill),
       .dram_write = Bytes(written),
       .l2_read = Bytes(units * static_cast<double>(launch.steps) * work.l2_read.value()),
       .l2_write = Bytes(written)};
