@@ -28,6 +28,7 @@ COMMANDS = (
     "compare rms_norm rows=1..64x8 cols=4096 --machines h200,mi300x",
     "tune add_rms_norm rows=64 cols=4096 --machine h200 --top 2",
     "validate test/validation/models.csv --machine h200",
+    "calibrate --list",
     "machines",
     "machines show h200",
     "models",
@@ -81,7 +82,15 @@ def test_every_kind_of_document_follows_its_schema() -> None:
         )
         assert done.returncode in (0, 1), done.stderr
         seen.add(check(done.stdout))
-    assert seen == set(SCHEMAS) - {"estimate"}
+    assert seen == set(SCHEMAS) - {"estimate", "calibration"}
+
+
+def test_calibrations_follow_their_schema() -> None:
+    # Calibrating needs a GPU: the documents of those that were measured are kept.
+    kept = sorted((ROOT / "docs/calibration").glob("*.json"))
+    assert kept
+    for path in kept:
+        assert check(path.read_text(encoding="utf-8")) == "calibration"
 
 
 def test_a_document_that_lacks_a_member_is_refused() -> None:

@@ -47,6 +47,7 @@ std::unique_ptr<Command> compare_command();
 std::unique_ptr<Command> simulate_command();
 std::unique_ptr<Command> tune_command();
 std::unique_ptr<Command> validate_command();
+std::unique_ptr<Command> calibrate_command();
 std::unique_ptr<Command> machines_command();
 std::unique_ptr<Command> models_command();
 std::unique_ptr<Command> ops_command();

@@ -138,6 +138,7 @@ int run(const std::vector<std::string>& words) {
   commands.push_back(simulate_command());
   commands.push_back(tune_command());
   commands.push_back(validate_command());
+  commands.push_back(calibrate_command());
   commands.push_back(machines_command());
   commands.push_back(models_command());
   commands.push_back(ops_command());

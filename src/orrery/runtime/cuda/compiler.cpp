@@ -51,6 +51,11 @@ std::vector<std::string> candidates(const CompilerOptions& options) {
     for (const char* name : kNames) paths.push_back((fs::path(place) / name).string());
   }
   for (const char* name : kNames) paths.emplace_back(name);
+  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    if (const char* home = std::getenv(variable); home != nullptr && *home != '\0') {
+      for (const char* name : kNames) paths.push_back((fs::path(home) / "lib64" / name).string());
+    }
+  }
   for (const char* name : kNames) paths.push_back(std::string("/usr/local/cuda/lib64/") + name);
   return paths;
 }

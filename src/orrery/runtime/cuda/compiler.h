@@ -15,7 +15,8 @@ namespace orrery::runtime::cuda {
 
 struct CompilerOptions {
   /// Where NVRTC may be, tried before the usual places: environment variable ORRERY_NVRTC (a file),
-  /// the loader's path, /usr/local/cuda/lib64. Files or folders.
+  /// the loader's path, lib64 of $CUDA_HOME and $CUDA_PATH, /usr/local/cuda/lib64. Files or
+  /// folders.
   std::vector<std::string> nvrtc;
   /// Folder of the cache; empty: no cache. Files in it may be deleted at any time and shared
   /// between processes.
