@@ -163,7 +163,7 @@ ClockFit fit_clock(const std::vector<Load>& loads, const ClockCurve& curve) {
     steady.push_back(power_at(load.steady, load.share, curve));
   }
   if (burst.empty()) return {curve, 0, 0};
-  return {curve, std::max(0.0, median(std::move(burst))), median(std::move(steady))};
+  return {curve, std::max(0.0, median(std::move(burst))), std::max(0.0, median(std::move(steady)))};
 }
 
 double energy(const Load& load, const ClockFit& fit) {

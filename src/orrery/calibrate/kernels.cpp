@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/calibrate/kernels.h"
 
-#include <iterator>
 #include <map>
 #include <string>
 

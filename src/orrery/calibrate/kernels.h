@@ -31,7 +31,7 @@ inline constexpr int kCodes = 12;
 std::string code_name(int number);
 
 /// Bytes of shared memory of the wgmma and load kernels: three stages of two operands.
-inline constexpr int64_t kStageBytes = 3 * 49152;
+inline constexpr int64_t kStageBytes = int64_t{3} * 49152;
 
 // One list a file.
 std::vector<KernelText> memory_kernels();

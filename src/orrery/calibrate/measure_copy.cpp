@@ -37,7 +37,7 @@ Result<double> multicast_gain(Gpu& gpu) {
                           {.kernel = &kernel("multicast"),
                            .grid = gpu.facts().sms / 2 * 2,
                            .block = 128,
-                           .shared = 4 * 32768,
+                           .shared = int64_t{4} * 32768,
                            .a = 500,
                            .b = 32768,
                            .c = shared,

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "orrery/calibrate/benchmark.h"
-#include "orrery/calibrate/fit.h"
 #include "orrery/calibrate/kernels.h"
 #include "orrery/calibrate/measure.h"
 
@@ -72,10 +71,10 @@ Result<Findings> measure_lanes(Gpu& gpu, const machine::Chip& /*like*/) {
   ORR_TRY(const double issue, round_clocks(gpu, "issue", 1024, 200));
   found.push_back(
       {"core.schedulers",
-       std::round(1024 / 32 * kInstructions / issue),
+       std::round(1024.0 / 32 * kInstructions / issue),
        "1",
        fmt::format("{:.2f} warp instructions a clock of three fma and one shift in turn",
-                   1024 / 32 * kInstructions / issue)});
+                   1024.0 / 32 * kInstructions / issue)});
   ORR_TRY(const double dependent, round_clocks(gpu, "dependent", 32, 200));
   found.push_back({"launch.dependent_issue", dependent / 64, "clk", "chain of fp32 fma, one warp"});
   return found;

@@ -28,6 +28,12 @@ struct Flight {
 constexpr Flight kFlights[] = {
     {1, 128, 1}, {1, 256, 1}, {1, 512, 1}, {1, 512, 2}, {1, 512, 4}, {1, 512, 8}, {2, 512, 8}};
 
+/// So many bytes, or the power of two of which several fit into L2.
+int64_t in_l2(const Gpu& gpu, int64_t bytes) {
+  while (bytes > gpu.facts().l2_bytes / 6) bytes /= 2;
+  return bytes;
+}
+
 /// Bytes a second of reading `bytes` in order, again and again: a long run less a short one, which
 /// leaves the launch out.
 Result<double> read_rate(Gpu& gpu, int64_t bytes, const Flight& flight, double moved) {
@@ -85,20 +91,23 @@ Result<void> flights(Gpu& gpu, const char* level, int64_t bytes, double moved, F
 
 /// What copies of so many bytes in L2, one kernel after the other, take beyond each other.
 Result<void> every_line_once(Gpu& gpu, Findings& found) {
-  constexpr int64_t kThreads = 256, kFew = 4 << 20, kMany = 8 << 20;
+  constexpr int64_t kThreads = 256;
+  const int64_t many = in_l2(gpu, 8 << 20), few = many / 2;
   double seconds[2] = {};
-  for (const int64_t bytes : {kFew, kMany}) {
+  for (const int64_t bytes : {few, many}) {
     const Work copy{.kernel = &kernel("copy"),
                     .grid = bytes / (kThreads * 4 * kVector),
                     .block = kThreads,
                     .a = bytes,
                     .b = 1};
-    ORR_TRY(seconds[bytes == kMany], kernel_time(gpu, {copy}, {.length = 40}));
+    ORR_TRY(seconds[bytes == many], kernel_time(gpu, {copy}, {.length = 40}));
   }
   found.push_back({"l2.stream",
-                   2.0 * (kMany - kFew) / (seconds[1] - seconds[0]) / hertz(gpu),
+                   2.0 * static_cast<double>(many - few) / (seconds[1] - seconds[0]) / hertz(gpu),
                    "B/clk",
-                   "copies of 8 MiB in L2 over copies of 4, bytes read and written"});
+                   fmt::format("copies of {} MiB in L2 over copies of half of it, bytes read and "
+                               "written",
+                               many >> 20)});
   return {};
 }
 
@@ -220,7 +229,7 @@ Result<Findings> measure_dram(Gpu& gpu, const machine::Chip& /*like*/) {
 Result<Findings> measure_l2(Gpu& gpu, const machine::Chip& /*like*/) {
   Findings found;
   constexpr double kMoved = 1e9;
-  ORR_TRY_VOID(flights(gpu, "l2", 4 << 20, kMoved, found));
+  ORR_TRY_VOID(flights(gpu, "l2", in_l2(gpu, 4 << 20), kMoved, found));
   ORR_TRY_VOID(footprints(gpu, found));
   ORR_TRY_VOID(every_line_once(gpu, found));
   ORR_TRY_VOID(same_lines(gpu, found));

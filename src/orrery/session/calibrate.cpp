@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "orrery/base/text.h"
 #include "orrery/session/files.h"
 
 namespace orrery::session {
