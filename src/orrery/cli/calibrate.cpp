@@ -10,6 +10,7 @@
 
 #include "orrery/base/text.h"
 #include "orrery/cli/command.h"
+#include "orrery/cli/output.h"
 
 namespace orrery::cli {
 
@@ -73,6 +74,8 @@ class Calibrate final : public Command {
     }
     request_.date = today();
     ORR_TRY_VOID(session::check(session.catalog(), request_));
+    ORR_TRY_VOID(check_output("--out", request_.out, {request_.like}));
+    ORR_TRY_VOID(check_output("--report", request_.report, {request_.like}));
     ORR_TRY(const auto gpu, calibrate::open_gpu());
     ORR_TRY(const session::Calibrated calibrated,
             session::calibrate(session.catalog(), request_, *gpu, show));
