@@ -50,7 +50,7 @@ TEST(TritonTable, RowsThatAreNoKernelSaySo) {
                      "t.csv",
                      {.library = library, .estimator = estimator, .decoders = {}});
   ASSERT_TRUE(result.ok());
-  EXPECT_THAT(result->errors.at(0).first, HasSubstr("got 'triton_ptr_64x64x64_2_w3_g8'"));
+  EXPECT_THAT(result->errors.at(0).message, HasSubstr("got 'triton_ptr_64x64x64_2_w3_g8'"));
 }
 
 Compared compared(std::string choice, double measured, double predicted) {
