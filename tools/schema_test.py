@@ -27,6 +27,7 @@ COMMANDS = (
     "compare llama-3.1-8b --machines h100,h200 --batch 1..4x2",
     "compare rms_norm rows=1..64x8 cols=4096 --machines h200,mi300x",
     "tune add_rms_norm rows=64 cols=4096 --machine h200 --top 2",
+    "simulate attention heads=8 kv_heads=8 seq_q=256 seq_kv=256 head_dim=64 --machine h200",
     "validate test/validation/models.csv --machine h200",
     "calibrate --list",
     "machines",
