@@ -9,8 +9,6 @@
 #include <set>
 #include <utility>
 
-#include "orrery/plan/clock.h"
-
 namespace orrery::report {
 namespace {
 

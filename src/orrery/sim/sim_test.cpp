@@ -44,11 +44,12 @@ RC_GTEST_PROP(Queue, PopsAStableSortOfAnyPushes, (const std::vector<uint8_t>& ti
   Queue<size_t> queue;
   std::vector<size_t> want(times.size());
   for (size_t i = 0; i < times.size(); ++i) {
-    queue.push(times[i] / 16, i);
+    queue.push(static_cast<double>(times[i] >> 4U), i);
     want[i] = i;
   }
-  std::stable_sort(
-      want.begin(), want.end(), [&](size_t a, size_t b) { return times[a] / 16 < times[b] / 16; });
+  std::stable_sort(want.begin(), want.end(), [&](size_t a, size_t b) {
+    return times[a] >> 4U < times[b] >> 4U;
+  });
   for (const size_t next : want) {
     RC_ASSERT(queue.pop().event == next);
   }
