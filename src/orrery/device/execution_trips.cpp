@@ -203,6 +203,14 @@ double Execution::load(
   if (!(bytes > 0) && !(step.waits > 0)) {
     return now;
   }
+  if (step.fill > 0) {
+    constexpr auto kShared = static_cast<size_t>(Pipe::Shared);
+    const double busy = step.fill * share(step, trip);
+    const double end = sm.pipes[kShared].reserve(now, busy);
+    if (recording_ != nullptr) {
+      recording_->pipes[kShared].add(end - busy, end, busy);
+    }
+  }
   const bool tiles = step.walks && memory_.follows_tiles();
   const double port = bytes > 0 ? sm.port.reserve(now, bytes / chip_.core.l2_port.value()) : now;
   const Read read = tiles ? memory_.read_tiles(now, place, trip, bytes) : memory_.read(now, bytes);

@@ -44,6 +44,11 @@ Step step_of(const kernel::ProfilePhase& phase, const machine::Chip& chip, doubl
   for (double& clocks : step.busy) {
     clocks *= share;
   }
+  if (phase.ring > 1) {
+    // Loads that run ahead write to shared memory by themselves, beside the trip that runs.
+    step.fill = phase.work.shared_write.value() / chip.core.shared_bandwidth.value() * share;
+    step.busy[at(Pipe::Shared)] -= step.fill;
+  }
   step.read = phase.work.l2_read.value() * share;
   step.write = phase.work.l2_write.value() * share;
   step.waits = chain.memory;
