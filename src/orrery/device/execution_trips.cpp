@@ -215,7 +215,10 @@ double Execution::load(
   const double port = bytes > 0 ? sm.port.reserve(now, bytes / chip_.core.l2_port.value()) : now;
   const Read read = tiles ? memory_.read_tiles(now, place, trip, bytes) : memory_.read(now, bytes);
   const double latency = chip_.l2.latency.value() + read.cold * chip_.dram.latency.value();
-  return std::max(port, read.done) + step.waits * latency;
+  // One group of warps asks for loads between its turns, so that each of a ring's loads meets a
+  // turn of every other one on its way.
+  const double turns = step.turn * static_cast<double>(std::max<int64_t>(0, step.ring - 2));
+  return std::max(port, read.done) + step.waits * latency + turns;
 }
 
 // Queues a trip's work at some pipes; returns when the last of them is done.

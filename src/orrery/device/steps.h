@@ -23,7 +23,7 @@ struct Step {
   std::array<double, kPipes> busy = {};  // clocks of each pipe, a trip
   double read = 0;                       // bytes through the SM's port to L2, a trip
   double write = 0;
-  double fill = 0;    // clocks of shared memory that a ring's load takes when it arrives, a trip
+  double fill = 0;   // clocks of shared memory that a ring's load takes when it arrives, a trip
   double waits = 0;  // dependent global accesses: of a trip, or of the first one with a ring
   double turn = 0;   // clocks from operands to product, where one group loads and multiplies
   double chain = 0;  // clocks of what else must happen one after the other in a trip
