@@ -552,7 +552,10 @@ void Keys::refuse_unread() {
     const bool off = value.is_null() || (value.kind == Json::Kind::Bool && !value.boolean) ||
                      (value.kind == Json::Kind::Array && value.items.empty()) ||
                      (value.kind == Json::Kind::Object && value.members.empty());
-    if (!off && !read_.contains(key) && !is_harmless(key)) {
+    // Absent means true: false is what changes something.
+    const bool on_by_default = key == "is_causal" || key == "use_causal_mask";
+    const bool changes = on_by_default ? value.kind == Json::Kind::Bool && !value.boolean : !off;
+    if (changes && !read_.contains(key) && (on_by_default || !is_harmless(key))) {
       complaints_.unsupported.push_back(
           fmt::format("{}{}: not understood, and it may change what is computed (got {})",
                       path_,

@@ -427,5 +427,58 @@ TEST(Quantisation, FindsExpertsWhereTheFamilyHasThem) {
   EXPECT_EQ(layer.precision[static_cast<size_t>(Part::Up)].scheme, graph::Scheme::None);
 }
 
+graph::Scheme scheme_of(const Model& model, Part part) {
+  const Layer& layer = model.stack.groups.front().body.front();
+  return layer.precision[static_cast<size_t>(part)].scheme;
+}
+
+// A name stands for every module that has it among its parts, as engines match names.
+TEST(Quantisation, ANameMeansTheModulesThatHoldIt) {
+  const auto mlp = read_huggingface(
+      quantised("llama", R"({"quant_method": "awq", "modules_to_not_convert": ["mlp"]})"), "mlp");
+  ASSERT_TRUE(mlp.ok()) << mlp.error().to_string();
+  EXPECT_EQ(scheme_of(*mlp, Part::Up), graph::Scheme::None);
+  EXPECT_EQ(scheme_of(*mlp, Part::Down), graph::Scheme::None);
+  EXPECT_EQ(scheme_of(*mlp, Part::Qkv), graph::Scheme::Group);
+  const auto experts = read_huggingface(
+      quantised("mixtral",
+                R"({"quant_method": "fp8", "ignored_layers": ["block_sparse_moe.experts"]})"),
+      "experts");
+  ASSERT_TRUE(experts.ok()) << experts.error().to_string();
+  EXPECT_EQ(scheme_of(*experts, Part::Experts), graph::Scheme::None);
+  EXPECT_EQ(scheme_of(*experts, Part::Qkv), graph::Scheme::Tensor);
+  const auto opt = read_huggingface(
+      R"({"model_type": "opt", "quantization_config":
+          {"quant_method": "gptq", "bits": 4, "modules_to_not_convert": ["fc2"]}})",
+      "opt");
+  ASSERT_TRUE(opt.ok()) << opt.error().to_string();
+  EXPECT_EQ(scheme_of(*opt, Part::Down), graph::Scheme::None);
+  EXPECT_EQ(scheme_of(*opt, Part::Up), graph::Scheme::Group);
+}
+
+TEST(Quantisation, ANameOfNoModuleIsRefused) {
+  const std::string config = R"({"quant_method": "fp8", "ignored_layers": ["model.layers.3.mpl"]})";
+  EXPECT_THAT(refusal("llama", config),
+              HasSubstr("got 'model.layers.3.mpl', need the name of a module of llama"));
+  EXPECT_EQ(refusal("llama",
+                    R"({"quant_method": "fp8", "ignored_layers":
+                        ["lm_head", "model.layers.0.input_layernorm", "model.layers.32.mlp", "visual"]})"),
+            "read");
+}
+
+TEST(Quantisation, BitsAreAWholeNumber) {
+  for (const std::string_view bits : {"\"8\"", "8.0", "null"}) {
+    const std::string config = fmt::format(R"({{"quant_method": "gptq", "bits": {}}})", bits);
+    EXPECT_THAT(refusal("llama", config), HasSubstr("quantization_config.bits")) << bits;
+  }
+}
+
+TEST(Huggingface, AttentionThatIsNotCausalIsRefusedWhereItIsNotUnderstood) {
+  const auto model = read_huggingface(R"({"model_type": "llama", "is_causal": false})", "llama");
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.error().to_string().find("is_causal"), std::string::npos);
+  EXPECT_TRUE(read_huggingface(R"({"model_type": "llama", "is_causal": true})", "llama").ok());
+}
+
 }  // namespace
 }  // namespace orrery::frontend

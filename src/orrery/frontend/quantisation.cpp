@@ -21,7 +21,7 @@ using graph::Scheme;
 /// leaves the part as it is.
 struct PartModules {
   Part part;
-  std::array<std::string_view, 8> names;
+  std::array<std::string_view, 14> names;
 };
 
 constexpr std::array kModules = {
@@ -30,8 +30,15 @@ constexpr std::array kModules = {
                  "self_attn.qkv_proj",
                  "self_attn.q_a_proj",
                  "self_attn.kv_a_proj_with_mqa",
+                 "self_attn.k_proj",
+                 "self_attn.v_proj",
+                 "self_attn.W_pack",
                  "self_attn.query_key_value",
-                 "attention.query_key_value"}},
+                 "self_attention.query_key_value",
+                 "attention.query_key_value",
+                 "attention.wqkv",
+                 "attn.c_attn",
+                 "mixer.q_proj"}},
     PartModules{Part::LatentUp, {"self_attn.q_b_proj", "self_attn.kv_b_proj"}},
     PartModules{Part::Indexer, {"self_attn.indexer.wq_b", "self_attn.indexer.wk"}},
     PartModules{Part::AttentionOutput,
@@ -39,6 +46,10 @@ constexpr std::array kModules = {
                  "self_attn.out_proj",
                  "self_attn.dense",
                  "attention.dense",
+                 "self_attention.dense",
+                 "attention.wo",
+                 "attn.c_proj",
+                 "mixer.o_proj",
                  "linear_attn.out_proj",
                  "mixer.out_proj",
                  "mamba.out_proj",
@@ -53,9 +64,24 @@ constexpr std::array kModules = {
                 {"mlp.gate_proj",
                  "mlp.up_proj",
                  "mlp.gate_up_proj",
+                 "mlp.dense_h_to_4h",
+                 "mlp.c_fc",
+                 "mlp.w1",
+                 "mlp.w2",
+                 "mixer.up_proj",
+                 "fc1",
                  "feed_forward.gate_proj",
-                 "feed_forward.w1"}},
-    PartModules{Part::Down, {"mlp.down_proj", "feed_forward.down_proj", "feed_forward.w2"}},
+                 "feed_forward.up_proj",
+                 "feed_forward.w1",
+                 "feed_forward.w3"}},
+    PartModules{Part::Down,
+                {"mlp.down_proj",
+                 "mlp.dense_4h_to_h",
+                 "mlp.c_proj",
+                 "mixer.down_proj",
+                 "fc2",
+                 "feed_forward.down_proj",
+                 "feed_forward.w2"}},
     PartModules{Part::Experts, {}},  // experts_module
     PartModules{Part::SharedUp,
                 {"mlp.shared_experts.gate_proj",
@@ -84,8 +110,25 @@ std::string_view experts_module(std::string_view family) {
   return is("nemotron_h") ? "mixer.experts.0.up_proj" : "mlp.experts.0.gate_proj";
 }
 
-constexpr std::array<std::string_view, 4> kRoots = {
-    "model.layers.", "model.language_model.layers.", "language_model.model.layers.", "layers."};
+constexpr std::array<std::string_view, 11> kRoots = {"model.layers.",
+                                                     "model.language_model.layers.",
+                                                     "language_model.model.layers.",
+                                                     "layers.",
+                                                     "backbone.layers.",
+                                                     "model.decoder.layers.",
+                                                     "transformer.h.",
+                                                     "transformer.layers.",
+                                                     "transformer.encoder.layers.",
+                                                     "gpt_neox.layers.",
+                                                     "model.text_model.layers."};
+
+/// Parts of names of modules that no precision of a layer stands for: what is not a product, is
+/// small, is kept as it is by every engine, or is no part of the layers.
+constexpr std::array<std::string_view, 28> kOthers = {
+    "norm",   "embed",   "head",   "gate",    "router",    "vision", "visual",
+    "tower",  "project", "merger", "adapter", "connector", "mtp",    "bias",
+    "rotary", "conv1d",  "A_log",  "dt_",     "audio",     "speech", "sink",
+    "eagle",  "nextn",   "ln_",    "talker",  "hyper",     "g_proj", "indexer"};
 
 /// What a quantised layer is made of, and what is left out.
 struct Plan {
@@ -244,6 +287,12 @@ class Reader {
   }
 
   bool integers(const Json& config, Plan& plan) {
+    for (const std::string_view key : {"bits", "w_bit"}) {
+      const Json* given = config.find(key);
+      if (given != nullptr && given->kind != Json::Kind::Integer) {
+        return refuse(key, given->to_text(), "4 or 8");
+      }
+    }
     const int64_t bits = integer(config, "bits", integer(config, "w_bit", 4));
     if (bits != 4 && bits != 8) {
       return refuse("bits", fmt::format("{}", bits), "4 or 8");
@@ -352,7 +401,8 @@ class Reader {
 };
 
 /// The modules that are left as they are. Plain names, of which files list hundreds, are looked up:
-/// the name itself, the modules around it, and its ends from a dot on.
+/// any run of whole parts of the name between dots ("mlp" of model.layers.0.mlp.up_proj), as
+/// engines match them.
 class Ignored {
  public:
   explicit Ignored(const std::vector<std::string>& entries) {
@@ -367,12 +417,8 @@ class Ignored {
   }
 
   bool holds(std::string_view name) {
-    for (size_t dot = name.size(); dot != std::string_view::npos && dot > 0;
-         dot = name.rfind('.', dot - 1)) {
-      if (plain_.contains(name.substr(0, dot)) ||
-          (dot < name.size() && plain_.contains(name.substr(dot + 1)))) {
-        return true;
-      }
+    if (!plain_.empty() && holds_plain(name)) {
+      return true;
     }
     return std::any_of(patterns_.begin(), patterns_.end(), [&](const std::string& pattern) {
       return matches_module(pattern, name, steps_);
@@ -382,6 +428,25 @@ class Ignored {
   bool gave_up() const { return steps_.gave_up; }
 
  private:
+  bool holds_plain(std::string_view name) {
+    for (size_t begin = 0; begin < name.size(); begin = next_part(name, begin) + 1) {
+      for (size_t end = next_part(name, begin);; end = next_part(name, end + 1)) {
+        if (plain_.contains(name.substr(begin, end - begin))) {
+          return true;
+        }
+        if (end == name.size()) {
+          break;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Where the part of a name that begins at `from` ends.
+  static size_t next_part(std::string_view name, size_t from) {
+    return std::min(name.size(), name.find('.', from));
+  }
+
   std::set<std::string, std::less<>> plain_;
   std::vector<std::string> patterns_;
   PatternSteps steps_;
@@ -393,6 +458,50 @@ bool is_ignored(Ignored& ignored, const PartModules& modules, size_t layer) {
       return ignored.holds(fmt::format("{}{}.{}", root, layer, module));
     });
   });
+}
+
+/// Of layers that the model does not have: its heads for several tokens come after the last.
+bool is_beyond(std::string_view entry, size_t layers) {
+  constexpr std::string_view kLayers = "layers";
+  const size_t at = entry.find(kLayers);
+  if (at == std::string_view::npos) {
+    return false;
+  }
+  std::string_view rest = entry.substr(at + kLayers.size());
+  while (rest.starts_with('\\') || rest.starts_with('.')) {
+    rest.remove_prefix(1);
+  }
+  size_t number = 0;
+  size_t digits = 0;
+  while (digits < rest.size() && digits < 6 && rest[digits] >= '0' && rest[digits] <= '9') {
+    number = 10 * number + static_cast<size_t>(rest[digits++] - '0');
+  }
+  return digits > 0 && number >= layers;
+}
+
+/// The first entry that means no module of any layer, and nothing else that may be left as it is.
+std::optional<std::string> unmatched(const std::vector<std::string>& entries,
+                                     const std::vector<PartModules>& parts,
+                                     size_t layers) {
+  for (const std::string& entry : entries) {
+    const bool other = std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view part) {
+      return entry.find(part) != std::string::npos;
+    });
+    if (other || is_beyond(entry, layers)) {
+      continue;
+    }
+    Ignored alone({entry});
+    bool found = false;
+    for (size_t layer = 0; layer < layers && !found; ++layer) {
+      found = std::any_of(parts.begin(), parts.end(), [&](const PartModules& part) {
+        return is_ignored(alone, part, layer);
+      });
+    }
+    if (!found && !alone.gave_up()) {
+      return entry;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -430,6 +539,17 @@ void read_quantisation(const Json& config,
         layers[i].precision[static_cast<size_t>(modules.part)] = plan->precision;
       }
     }
+  }
+  std::vector<PartModules> parts(kModules.begin(), kModules.end());
+  parts.push_back(experts);
+  const auto lost =
+      ignored.gave_up() ? std::nullopt : unmatched(plan->ignored, parts, layers.size());
+  if (lost) {
+    complaints.unsupported.push_back(
+        fmt::format("{}ignore: got '{}', need the name of a module of {}",
+                    start,
+                    std::string_view(*lost).substr(0, 60),
+                    model.family));
   }
   if (ignored.gave_up()) {
     complaints.wrong.push_back(
