@@ -3,6 +3,7 @@
 #include "orrery/plan/memory.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace orrery::plan {
@@ -98,6 +99,48 @@ graph::ValueId viewed(const graph::Graph& graph, graph::ValueId value) {
   return value;
 }
 
+/// Share of an attention's keys and values that those who come later still see: all, or the newest
+/// of a window or chunk, which is what engines keep.
+double kept_share(const graph::Graph& graph, const graph::Sizes& sizes, const graph::Op& op) {
+  const int64_t most = op.attributes.window > 0 ? op.attributes.window : op.attributes.chunk;
+  const std::vector<int64_t> keys = sizes(graph[op.inputs[1]].type.shape);
+  constexpr size_t kLength = 2;  // of [batch, heads, length, size]
+  if (most <= 0 || keys.size() <= kLength || keys[kLength] <= most) {
+    return 1;
+  }
+  return static_cast<double>(most) / static_cast<double>(keys[kLength]);
+}
+
+/// The cache that a value looks at, if it does.
+std::optional<graph::ValueId> cache_of(const graph::Graph& graph, graph::ValueId value) {
+  graph::ValueId at = viewed(graph, value);
+  while (graph[at].kind == graph::ValueKind::Result &&
+         graph[graph[at].producer].kind == graph::OpKind::CacheWrite) {
+    at = viewed(graph, graph[graph[at].producer].inputs[0]);
+  }
+  return graph[at].kind == graph::ValueKind::Cache ? std::optional(at) : std::nullopt;
+}
+
+/// What is kept of each value that is a cache: as much as the attention that sees most of it.
+std::vector<double> cache_shares(const graph::Graph& graph, const graph::Sizes& sizes) {
+  std::vector<double> shares(graph.values().size(), 0);
+  for (const graph::Op& op : graph.ops()) {
+    for (size_t input = 0; input < op.inputs.size(); ++input) {
+      const auto cache = cache_of(graph, op.inputs[input]);
+      if (!cache || op.kind == graph::OpKind::CacheWrite || is_view(op.kind)) {
+        continue;
+      }
+      const bool keys = op.kind == graph::OpKind::Attention && (input == 1 || input == 2);
+      double& share = shares[cache->index()];
+      share = std::max(share, keys ? kept_share(graph, sizes, op) : 1.0);
+    }
+  }
+  for (double& share : shares) {
+    share = share > 0 ? share : 1;  // nobody reads it here
+  }
+  return shares;
+}
+
 /// Keys and values that a causal attention reads and no cache of the graph holds: those of a
 /// prompt, which are kept for the tokens that follow. (Encoders attend to all tokens.)
 Bytes kept_keys(const graph::Graph& graph, const graph::Sizes& sizes) {
@@ -112,7 +155,7 @@ Bytes kept_keys(const graph::Graph& graph, const graph::Sizes& sizes) {
                           (value.kind == graph::ValueKind::Result &&
                            graph[value.producer].kind == graph::OpKind::CacheWrite);
       if (!cached) {
-        kept += static_cast<double>(graph.times(graph[op.result])) *
+        kept += kept_share(graph, sizes, op) * static_cast<double>(graph.times(graph[op.result])) *
                 sizes.bytes(graph[op.inputs[input]].type);
       }
     }
@@ -124,7 +167,9 @@ Bytes kept_keys(const graph::Graph& graph, const graph::Sizes& sizes) {
 
 Memory memory_of(const graph::Graph& graph, const graph::Sizes& sizes) {
   Memory memory;
-  for (const graph::Value& value : graph.values()) {
+  const std::vector<double> shares = cache_shares(graph, sizes);
+  for (size_t i = 0; i < graph.values().size(); ++i) {
+    const graph::Value& value = graph.values()[i];
     const Bytes bytes = static_cast<double>(graph.times(value)) * sizes.bytes(value.type);
     switch (value.kind) {
       case graph::ValueKind::Weight:
@@ -132,7 +177,7 @@ Memory memory_of(const graph::Graph& graph, const graph::Sizes& sizes) {
         memory.weights += bytes;
         break;
       case graph::ValueKind::Cache:
-        memory.cache += bytes;
+        memory.cache += shares[i] * bytes;
         break;
       case graph::ValueKind::Input:
         memory.activations += bytes;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "orrery/plan/memory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "orrery/graph/parse.h"
@@ -47,6 +48,34 @@ TEST(Memory, ActivationsAreTheMostThatLiveAtOnce) {
   const Memory memory = memory_of(graph, *graph::Sizes::bind(graph, batch));
   // The input, and then two results at once (a and b, or b and y); views take no memory.
   EXPECT_EQ(memory.activations, 3 * Bytes(3 * 64 * 2));
+}
+
+// Engines keep the newest keys of a window, and all of those that some attention sees whole.
+TEST(Memory, AWindowKeepsNoMoreKeysThanItSees) {
+  const auto bytes = [](std::string_view attentions, int64_t length) {
+    const auto graph = graph::parse(fmt::format(R"(graph "model"
+dim len
+input q: bf16 [1, 4, 1, 16]
+cache k: bf16 [1, 4, len, 16]
+cache v: bf16 [1, 4, len, 16]
+{}
+output y
+)",
+                                                attentions));
+    EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().to_string());
+    const std::vector<Binding> sizes = {{"len", length}};
+    return memory_of(*graph, *graph::Sizes::bind(*graph, sizes)).cache;
+  };
+  constexpr std::string_view kWindow = "y: bf16 [1, 4, 1, 16] = attention q k v window=100";
+  constexpr std::string_view kAll = "y: bf16 [1, 4, 1, 16] = attention q k v";
+  constexpr std::string_view kBoth =
+      "x: bf16 [1, 4, 1, 16] = attention q k v window=100\n"
+      "y: bf16 [1, 4, 1, 16] = attention x k v";
+  const Bytes token(2 * 4 * 16 * 2);
+  EXPECT_EQ(bytes(kWindow, 60), 60 * token);
+  EXPECT_EQ(bytes(kWindow, 4000), 100 * token);
+  EXPECT_EQ(bytes(kAll, 4000), 4000 * token);
+  EXPECT_EQ(bytes(kBoth, 4000), 4000 * token);
 }
 
 TEST(Memory, LargestExtentJustFits) {
