@@ -466,10 +466,37 @@ TEST(Quantisation, ANameOfNoModuleIsRefused) {
             "read");
 }
 
+TEST(Quantisation, ActivationsOfAnotherTypeThanTheWeightsAreRefused) {
+  const auto config = [](std::string_view weights, std::string_view activations) {
+    return fmt::format(
+        R"({{"quant_method": "compressed-tensors", "config_groups": {{"group_0": {{
+            "targets": ["Linear"], "weights": {}, "input_activations": {}}}}}}})",
+        weights,
+        activations);
+  };
+  constexpr std::string_view kFp4 = R"({"num_bits": 4, "type": "float", "group_size": 16})";
+  constexpr std::string_view kFp8 = R"({"num_bits": 8, "type": "float", "strategy": "channel"})";
+  constexpr std::string_view kInt4 = R"({"num_bits": 4, "type": "int"})";
+  EXPECT_EQ(refusal("llama", config(kFp4, kFp4)), "read");
+  EXPECT_EQ(refusal("llama", config(kFp8, kFp8)), "read");
+  EXPECT_EQ(refusal("llama", config(kFp4, "null")), "read");
+  EXPECT_THAT(refusal("llama", config(kFp4, kFp8)), HasSubstr("input_activations: got '8 bits"));
+  EXPECT_THAT(refusal("llama", config(kFp8, kInt4)), HasSubstr("input_activations: got '4 bits"));
+}
+
 TEST(Quantisation, BitsAreAWholeNumber) {
   for (const std::string_view bits : {"\"8\"", "8.0", "null"}) {
     const std::string config = fmt::format(R"({{"quant_method": "gptq", "bits": {}}})", bits);
     EXPECT_THAT(refusal("llama", config), HasSubstr("quantization_config.bits")) << bits;
+  }
+}
+
+TEST(Huggingface, WhatIsComputedInIsNoStorageType) {
+  for (const std::string_view type : {"int8", "float8_e4m3fn", "e4m3"}) {
+    const auto model = read_huggingface(
+        fmt::format(R"({{"model_type": "llama", "torch_dtype": "{}"}})", type), "llama");
+    ASSERT_FALSE(model.ok()) << type;
+    EXPECT_NE(model.error().to_string().find("torch_dtype: got"), std::string::npos);
   }
 }
 

@@ -38,7 +38,9 @@ DType read_dtype(Keys& keys, std::optional<DType> missing) {
     return missing.value_or(DType::BF16);
   }
   const Result<DType> dtype = parse_dtype(value->string);
-  if (!dtype.ok()) {
+  const bool computes =
+      dtype.ok() && (*dtype == DType::BF16 || *dtype == DType::F16 || *dtype == DType::F32);
+  if (!computes) {
     keys.wrong("torch_dtype", value->to_text(), "bfloat16, float16 or float32");
     return DType::BF16;
   }

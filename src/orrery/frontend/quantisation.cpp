@@ -366,6 +366,14 @@ class Reader {
     const std::string strategy = text(weights, "strategy");
     const int64_t group = std::max<int64_t>(group_size(weights, "group_size", 0), 0);
     const bool both = activations != nullptr && activations->is_object();
+    if (both && (integer(*activations, "num_bits", bits) != bits ||
+                 (text(*activations, "type") == "float") != floats)) {
+      return refuse(
+          "config_groups.input_activations",
+          fmt::format(
+              "{} bits {}", integer(*activations, "num_bits", bits), text(*activations, "type")),
+          "the type of the weights, or none");
+    }
     if (bits == 4 && floats && group == 16) {
       plan.precision = {DType::F4E2M1, both ? DType::F4E2M1 : model_.dtype, Scheme::Nv, 0};
       return true;
