@@ -394,7 +394,7 @@ std::string refusal(std::string_view family, std::string_view config) {
 TEST(Quantisation, BoundsWhatAllPatternsTakeTogether) {
   EXPECT_THAT(refusal("llama", R"({"quant_method": "fp8", "ignored_layers": ["re:(.*)*x"]})"),
               HasSubstr("patterns that take too many steps"));
-  std::string many = "\"re:.*q_proj.*\"";
+  std::string many = "\"re:.*[qkv]_proj.*\"";
   for (int i = 0; i < 100; ++i) {
     many += fmt::format(", \"re:.*layers\\\\.{}\\\\..*\"", i);
   }
@@ -482,6 +482,14 @@ TEST(Quantisation, ActivationsOfAnotherTypeThanTheWeightsAreRefused) {
   EXPECT_EQ(refusal("llama", config(kFp4, "null")), "read");
   EXPECT_THAT(refusal("llama", config(kFp4, kFp8)), HasSubstr("input_activations: got '8 bits"));
   EXPECT_THAT(refusal("llama", config(kFp8, kInt4)), HasSubstr("input_activations: got '4 bits"));
+}
+
+TEST(Quantisation, AFusedProductIsLeftWholeOrNotAtAll) {
+  EXPECT_THAT(refusal("llama", R"({"quant_method": "fp8", "ignored_layers": ["re:.*v_proj"]})"),
+              HasSubstr("got some of q_proj, k_proj and v_proj of layer 0"));
+  EXPECT_EQ(refusal("llama",
+                    R"({"quant_method": "fp8", "ignored_layers": ["q_proj", "k_proj", "v_proj"]})"),
+            "read");
 }
 
 TEST(Quantisation, BitsAreAWholeNumber) {

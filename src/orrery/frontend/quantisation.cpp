@@ -468,6 +468,18 @@ bool is_ignored(Ignored& ignored, const PartModules& modules, size_t layer) {
   });
 }
 
+/// Queries, keys and values are one product, which has one precision: the list must mean all three
+/// or none.
+bool is_partly_ignored(Ignored& ignored, size_t layer) {
+  return std::any_of(kRoots.begin(), kRoots.end(), [&](std::string_view root) {
+    int held = 0;
+    for (const std::string_view module : {"q_proj", "k_proj", "v_proj"}) {
+      held += ignored.holds(fmt::format("{}{}.self_attn.{}", root, layer, module)) ? 1 : 0;
+    }
+    return held == 1 || held == 2;
+  });
+}
+
 /// Of layers that the model does not have: its heads for several tokens come after the last.
 bool is_beyond(std::string_view entry, size_t layers) {
   constexpr std::string_view kLayers = "layers";
@@ -552,6 +564,15 @@ void read_quantisation(const Json& config,
   parts.push_back(experts);
   const auto lost =
       ignored.gave_up() ? std::nullopt : unmatched(plan->ignored, parts, layers.size());
+  for (size_t i = 0; i < layers.size() && !ignored.gave_up(); ++i) {
+    if (is_partly_ignored(ignored, i)) {
+      complaints.unsupported.push_back(fmt::format(
+          "{}ignore: got some of q_proj, k_proj and v_proj of layer {}, need all or none",
+          start,
+          i));
+      break;
+    }
+  }
   if (lost) {
     complaints.unsupported.push_back(
         fmt::format("{}ignore: got '{}', need the name of a module of {}",
