@@ -84,7 +84,8 @@ int64_t rounded_width(Keys& keys, int64_t width) {
     keys.wrong("block_ffn_dim_multiplier", fmt::format("{}", factor), "over 0, below 1000");
     return width;
   }
-  const auto wide = static_cast<int64_t>(factor * static_cast<double>(2 * width / 3));
+  const int64_t two_thirds = 2 * width / 3;
+  const auto wide = static_cast<int64_t>(factor * static_cast<double>(two_thirds));
   return (wide + multiple - 1) / multiple * multiple;
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <set>
 
-#include "orrery/base/text.h"
 #include "orrery/frontend/huggingface_internal.h"
 #include "orrery/frontend/module_pattern.h"
 
@@ -157,17 +156,8 @@ class Reader {
     if (!keys_understood(config)) {
       return std::nullopt;
     }
-    const bool read = !algorithm.empty()                    ? by_algorithm(algorithm, config, plan)
-                      : method == "fp8"                     ? fp8(config, plan)
-                      : method == "mxfp4"                   ? mxfp4(plan)
-                      : method == "awq" || method == "gptq" ? integers(config, plan)
-                      : method == "compressed-tensors" || method == "modelopt"
-                          ? groups(config, plan)
-                      : method == "fbgemm_fp8" ? channels(plan)
-                                               : refuse("quant_method",
-                                                        method,
-                                                        "fp8, mxfp4, awq, gptq, fbgemm_fp8, "
-                                                        "modelopt or compressed-tensors");
+    const bool read =
+        algorithm.empty() ? by_method(method, config, plan) : by_algorithm(algorithm, config, plan);
     return read ? std::optional(std::move(plan)) : std::nullopt;
   }
 
@@ -304,6 +294,27 @@ class Reader {
     return true;
   }
 
+  bool by_method(const std::string& method, const Json& config, Plan& plan) {
+    if (method == "fp8") {
+      return fp8(config, plan);
+    }
+    if (method == "mxfp4") {
+      return mxfp4(plan);
+    }
+    if (method == "awq" || method == "gptq") {
+      return integers(config, plan);
+    }
+    if (method == "compressed-tensors" || method == "modelopt") {
+      return groups(config, plan);
+    }
+    if (method == "fbgemm_fp8") {
+      return channels(plan);
+    }
+    return refuse("quant_method",
+                  method,
+                  "fp8, mxfp4, awq, gptq, fbgemm_fp8, modelopt or compressed-tensors");
+  }
+
   bool by_algorithm(const std::string& algorithm, const Json& config, Plan& plan) {
     if (algorithm == "FP8") {
       plan.precision = {DType::F8E4M3, DType::F8E4M3, Scheme::Tensor, 0};
@@ -360,19 +371,31 @@ class Reader {
     return true;
   }
 
+  static Scheme scheme_of(const Json& weights, int64_t group) {
+    const std::string strategy = text(weights, "strategy");
+    return strategy == "block"     ? Scheme::Block
+           : strategy == "channel" ? Scheme::Channel
+           : group > 0             ? Scheme::Group
+                                   : Scheme::Tensor;
+  }
+
+  /// Activations of another type than the weights are products of kinds that are not timed.
+  bool same_type(const Json& activations, int64_t bits, bool floats) {
+    const int64_t own = integer(activations, "num_bits", bits);
+    const std::string type = text(activations, "type");
+    return (own == bits && (type == "float") == floats) ||
+           refuse("config_groups.input_activations",
+                  fmt::format("{} bits {}", own, type),
+                  "the type of the weights, or none");
+  }
+
   bool weight_type(const Json& weights, const Json* activations, Plan& plan) {
     const int64_t bits = integer(weights, "num_bits", 0);
     const bool floats = text(weights, "type") == "float";
-    const std::string strategy = text(weights, "strategy");
     const int64_t group = std::max<int64_t>(group_size(weights, "group_size", 0), 0);
     const bool both = activations != nullptr && activations->is_object();
-    if (both && (integer(*activations, "num_bits", bits) != bits ||
-                 (text(*activations, "type") == "float") != floats)) {
-      return refuse(
-          "config_groups.input_activations",
-          fmt::format(
-              "{} bits {}", integer(*activations, "num_bits", bits), text(*activations, "type")),
-          "the type of the weights, or none");
+    if (both && !same_type(*activations, bits, floats)) {
+      return false;
     }
     if (bits == 4 && floats && group == 16) {
       plan.precision = {DType::F4E2M1, both ? DType::F4E2M1 : model_.dtype, Scheme::Nv, 0};
@@ -390,11 +413,7 @@ class Reader {
     }
     if (bits == 8) {
       const DType type = floats ? DType::F8E4M3 : DType::I8;
-      const Scheme scheme = strategy == "block"     ? Scheme::Block
-                            : strategy == "channel" ? Scheme::Channel
-                            : group > 0             ? Scheme::Group
-                                                    : Scheme::Tensor;
-      plan.precision = {type, both ? type : model_.dtype, scheme, group};
+      plan.precision = {type, both ? type : model_.dtype, scheme_of(weights, group), group};
       return true;
     }
     return refuse("config_groups.weights",
@@ -524,6 +543,43 @@ std::optional<std::string> unmatched(const std::vector<std::string>& entries,
   return std::nullopt;
 }
 
+/// Where a list stands, and of what.
+struct ListPlace {
+  std::string_view path;
+  std::string_view family;
+  size_t layers = 0;
+};
+
+/// Complains of names that mean no module, or a part of one.
+void check_ignored(const Plan& plan,
+                   Ignored& ignored,
+                   const PartModules& experts,
+                   const ListPlace& place,
+                   Complaints& complaints) {
+  if (ignored.gave_up()) {
+    return;
+  }
+  std::vector<PartModules> parts(kModules.begin(), kModules.end());
+  parts.push_back(experts);
+  for (size_t i = 0; i < place.layers; ++i) {
+    if (is_partly_ignored(ignored, i)) {
+      complaints.unsupported.push_back(fmt::format(
+          "{}ignore: got some of q_proj, k_proj and v_proj of layer {}, need all or none",
+          place.path,
+          i));
+      break;
+    }
+  }
+  const auto lost = unmatched(plan.ignored, parts, place.layers);
+  if (lost) {
+    complaints.unsupported.push_back(
+        fmt::format("{}ignore: got '{}', need the name of a module of {}",
+                    place.path,
+                    std::string_view(*lost).substr(0, 60),
+                    place.family));
+  }
+}
+
 }  // namespace
 
 void read_quantisation(const Json& config,
@@ -560,26 +616,7 @@ void read_quantisation(const Json& config,
       }
     }
   }
-  std::vector<PartModules> parts(kModules.begin(), kModules.end());
-  parts.push_back(experts);
-  const auto lost =
-      ignored.gave_up() ? std::nullopt : unmatched(plan->ignored, parts, layers.size());
-  for (size_t i = 0; i < layers.size() && !ignored.gave_up(); ++i) {
-    if (is_partly_ignored(ignored, i)) {
-      complaints.unsupported.push_back(fmt::format(
-          "{}ignore: got some of q_proj, k_proj and v_proj of layer {}, need all or none",
-          start,
-          i));
-      break;
-    }
-  }
-  if (lost) {
-    complaints.unsupported.push_back(
-        fmt::format("{}ignore: got '{}', need the name of a module of {}",
-                    start,
-                    std::string_view(*lost).substr(0, 60),
-                    model.family));
-  }
+  check_ignored(*plan, ignored, experts, {start, model.family, layers.size()}, complaints);
   if (ignored.gave_up()) {
     complaints.wrong.push_back(
         fmt::format("{}ignore: got patterns that take too many steps, need simpler ones", start));
